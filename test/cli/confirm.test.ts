@@ -2,7 +2,7 @@ import { PassThrough } from 'node:stream'
 import { describe, expect, test } from 'vitest'
 import { confirm, confirmIrreversible } from '../../cli/confirm.ts'
 
-const asking = () => {
+const startQuestion = () => {
   const stopping = new AbortController()
   const input = Object.assign(new PassThrough(), { isTTY: true })
   const answer = confirm('Sure?', {
@@ -20,23 +20,23 @@ test.each([
   ['n\n', false],
   ['\n', false],
   ['yeah\n', false],
-])('the answer %j means %s', async (said, meant) => {
-  const { input, answer } = asking()
-  input.write(said)
+])('the answer %j means %s', async (typed, meant) => {
+  const { input, answer } = startQuestion()
+  input.write(typed)
   expect(await answer).toBe(meant)
 })
 
 test('the end of the input means no', async () => {
-  const { input, answer } = asking()
+  const { input, answer } = startQuestion()
   input.end()
   expect(await answer).toBe(false)
 })
 
 test('Ctrl-C, and a signal from elsewhere, interrupt the question', async () => {
-  const one = asking()
+  const one = startQuestion()
   one.input.write('\u0003')
   await expect(one.answer).rejects.toMatchObject({ name: 'AbortError' })
-  const other = asking()
+  const other = startQuestion()
   other.stop()
   await expect(other.answer).rejects.toMatchObject({ name: 'AbortError' })
 })

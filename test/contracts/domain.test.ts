@@ -30,7 +30,7 @@ import { TABLE_RULES } from '../../testing/contract/table-rules.ts'
 type Fold = (event: MealDeleted, get: Get) => Result
 type CountItem = Key & {
   readonly count: number
-  readonly heard: readonly string[]
+  readonly countedIds: readonly string[]
   readonly at: string
   readonly last: string
 }
@@ -39,13 +39,13 @@ const countKey = (person: string): Key => ({ PK: userPartition(person), SK: 'COU
 
 const counted: Fold = ({ meta, data }, get) => {
   const before = get<CountItem>(countKey(meta.key))
-  if (before?.heard.includes(meta.eventId)) return DUPLICATE
+  if (before?.countedIds.includes(meta.eventId)) return DUPLICATE
   return {
     items: [
       {
         ...countKey(meta.key),
         count: (before?.count ?? 0) + 1,
-        heard: [...(before?.heard ?? []), meta.eventId],
+        countedIds: [...(before?.countedIds ?? []), meta.eventId],
         at: isoOf(meta.occurredAt),
         last: data.mealId.slice(0, 100),
       },
@@ -168,7 +168,7 @@ const [FOLDED, TOTAL, REPEATED, DUPLICATES, ORDER, BATCHES] = Object.keys(FOLD_R
 ]
 const [DECLARED, EXPIRY, KEYS] = Object.keys(TABLE_RULES) as [string, string, string]
 const [UNREADABLE, LEFT] = Object.keys(FORGETTING_RULES) as [string, string]
-const [PATHS, BODIES, REACHED, BAD_BODIES, BAD_QUERIES, TOKENLESS, OPENAPI] = Object.keys(HTTP_RULES) as [
+const [PATHS, BODIES, ACCEPTED, BAD_BODIES, BAD_QUERIES, TOKENLESS, OPENAPI] = Object.keys(HTTP_RULES) as [
   string,
   string,
   string,
@@ -184,7 +184,7 @@ const countedInMemory = (): Fold => {
   return changed((item) => ({ ...item, count: (count += 1) }))
 }
 
-const keptAcross = (): Fold => {
+const countedInProcess = (): Fold => {
   const known = new Map<string, number>()
   return changed((item, { meta }) => {
     known.set(meta.key, (known.get(meta.key) ?? 0) + 1)
@@ -228,11 +228,15 @@ const MISTAKES: readonly (readonly [mistake: string, rule: string, parts: () => 
   ['an index key of another type', TOTAL, () => ({ fold: changed((item) => ({ ...item, GSI1PK: 5 })) })],
   ['an item of another log key', TOTAL, () => ({ fold: changed((item) => ({ ...item, PK: userPartition('all') })) })],
   ['a result that depends on the process', REPEATED, () => ({ fold: countedInMemory() })],
-  ['a fold that counts a duplicate twice', DUPLICATES, () => ({ fold: changed((item) => ({ ...item, heard: [] })) })],
+  [
+    'a fold that counts a duplicate twice',
+    DUPLICATES,
+    () => ({ fold: changed((item) => ({ ...item, countedIds: [] })) }),
+  ],
   [
     'a fold that remembers the last event only',
     DUPLICATES,
-    () => ({ fold: changed((item, { meta }) => ({ ...item, heard: [meta.eventId] })) }),
+    () => ({ fold: changed((item, { meta }) => ({ ...item, countedIds: [meta.eventId] })) }),
   ],
   [
     'an item that two log keys share',
@@ -242,7 +246,7 @@ const MISTAKES: readonly (readonly [mistake: string, rule: string, parts: () => 
       partitions: { keyIn: (pk, item) => String(item?.['by'] ?? userIn(pk)) },
     }),
   ],
-  ['a fold that keeps its state beside the table', BATCHES, () => ({ fold: keptAcross() })],
+  ['a fold that keeps its state beside the table', BATCHES, () => ({ fold: countedInProcess() })],
   [
     'two indexes of one name',
     DECLARED,
@@ -337,7 +341,7 @@ const WRONG_ROUTES: readonly (readonly [
   ],
   [
     'that refuses every body',
-    REACHED,
+    ACCEPTED,
     {
       operationId: 'discardFood',
       decide: () => {

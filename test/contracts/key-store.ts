@@ -62,10 +62,10 @@ export const keyStoreContract = (name: string, make: () => Promise<KeyStoreUnder
 
     test('keys of many people are different, and concurrent callers get the same key', async () => {
       const many = Array.from({ length: 150 }, somebody)
-      const asked = new Map(many.map((subject) => [subject, [{ domain: 'meals', key: subject }]]))
+      const requests = new Map(many.map((subject) => [subject, [{ domain: 'meals', key: subject }]]))
       await Promise.all([
-        store.ensureKeys(asked),
-        store.ensureKeys(asked),
+        store.ensureKeys(requests),
+        store.ensureKeys(requests),
         ...many.slice(0, 5).map((subject) => keep(subject, MEALS)),
       ])
       const found = await store.load(many)

@@ -6,7 +6,7 @@ export interface Listener extends Subscriber {
   readonly seen: LogRecord[]
   readonly failures: unknown[]
   readonly starts: Watermarks[]
-  readonly held: Set<number>
+  readonly owned: Set<number>
   /** The most batches of one partition that ran at once. */
   overlap(): number
   /** Resolves when `count` records have been taken. */
@@ -15,7 +15,7 @@ export interface Listener extends Subscriber {
 }
 
 export interface ListenerOptions {
-  start?: (marks: Watermarks) => number | Promise<number>
+  start?: (watermarks: Watermarks) => number | Promise<number>
   /** Runs before the records count as taken; what it throws is the batch's failure. */
   during?: (records: readonly LogRecord[], lease: Assignment) => void | Promise<void>
 }
@@ -24,22 +24,25 @@ export const text = (record: LogRecord): string => Buffer.from(record.value).toS
 export const bytes = (value: string): Uint8Array => Buffer.from(value)
 
 /** A subscriber that remembers what it was told. */
-export function listener({ start = (marks) => marks.low, during = () => {} }: ListenerOptions = {}): Listener {
+export function listener({
+  start = (watermarks) => watermarks.low,
+  during = () => {},
+}: ListenerOptions = {}): Listener {
   const seen: LogRecord[] = []
   const failures: unknown[] = []
   const starts: Watermarks[] = []
-  const held = new Set<number>()
+  const owned = new Set<number>()
   const running = new Map<number, number>()
   let most = 0
   return {
     seen,
     failures,
     starts,
-    held,
-    async assigned(marks) {
-      starts.push(marks)
-      const from = await start(marks)
-      held.add(marks.partition)
+    owned,
+    async assigned(watermarks) {
+      starts.push(watermarks)
+      const from = await start(watermarks)
+      owned.add(watermarks.partition)
       return from
     },
     async batch(records, lease) {
@@ -53,7 +56,7 @@ export function listener({ start = (marks) => marks.low, during = () => {} }: Li
         running.set(lease.partition, (running.get(lease.partition) ?? 1) - 1)
       }
     },
-    revoked: (partition) => void held.delete(partition),
+    revoked: (partition) => void owned.delete(partition),
     failed: (error) => void failures.push(error),
     overlap: () => most,
     saw: (count) =>

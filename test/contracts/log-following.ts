@@ -48,7 +48,7 @@ function deliveryRules({ fresh, setup }: LogSubject): void {
     expect(back.texts()).toEqual(['3', '4', '5', '6', '7', '8', '9'])
     const end = listener({ start: (marks) => marks.high })
     const following = await log.subscribe(`${log.topic}.g`, end)
-    await expect.poll(() => end.held.size, { timeout: 25_000 }).toBe((await log.identity()).partitions)
+    await expect.poll(() => end.owned.size, { timeout: 25_000 }).toBe((await log.identity()).partitions)
     await log.append([record('k', 'new')])
     await end.saw(1)
     await following.stop()
@@ -210,7 +210,7 @@ function stopRules({ fresh }: LogSubject): void {
     release()
     await first
     expect(heard.seen).toHaveLength(entered[0] ?? -1)
-    expect(heard.held.size).toBe(0)
+    expect(heard.owned.size).toBe(0)
     await log.append(numbered('k', 5))
     expect(entered).toHaveLength(1)
   })

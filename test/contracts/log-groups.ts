@@ -24,7 +24,7 @@ export function groupRules({ fresh }: LogSubject): void {
     const shared = sharedStart()
     const [one, other] = [listener(shared), listener(shared)]
     const first = await log.subscribe(`${log.topic}.g`, one)
-    await expect.poll(() => one.held.size, { timeout: 25_000 }).toBe(partitions)
+    await expect.poll(() => one.owned.size, { timeout: 25_000 }).toBe(partitions)
     const second = await log.subscribe(`${log.topic}.g`, other)
     await expect.poll(() => settled([one, other], partitions), { timeout: 25_000 }).toBe(true)
     await log.append(Array.from({ length: 60 }, (_, index) => record(`key-${index}`, `${index}`)))
@@ -46,7 +46,7 @@ export function groupRules({ fresh }: LogSubject): void {
     const members = [listener(shared), listener(shared), listener(shared)]
     const subscriptions = []
     for (const member of members) subscriptions.push(await log.subscribe(`${log.topic}.g`, member))
-    const held = () => members.reduce((sum, one) => sum + one.held.size, 0)
+    const held = () => members.reduce((sum, one) => sum + one.owned.size, 0)
     await expect.poll(held, { timeout: 25_000 }).toBe(partitions)
     await subscriptions[1]?.stop()
     await expect.poll(held, { timeout: 25_000 }).toBe(partitions)
@@ -84,8 +84,8 @@ const places = ({ seen }: Listener): string[] => seen.map(({ partition, offset }
 
 /** Both hold their share; with one partition, one of them holds it. */
 const settled = (members: readonly Listener[], partitions: number): boolean =>
-  members.reduce((sum, { held }) => sum + held.size, 0) === partitions &&
-  (partitions === 1 || members.every(({ held }) => held.size > 0))
+  members.reduce((sum, { owned: held }) => sum + held.size, 0) === partitions &&
+  (partitions === 1 || members.every(({ owned: held }) => held.size > 0))
 
 /** A checkpoint that both members read and write, as a store would keep it. */
 function sharedStart() {

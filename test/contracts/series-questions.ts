@@ -25,7 +25,7 @@ export interface QuestionsUnderTest extends SeriesUnderTest {
 }
 
 /** A generation with the points of these events. */
-const asking = async (
+const queriesOver = async (
   { stores }: SeriesUnderTest,
   generation: number,
   events: readonly Event[],
@@ -53,7 +53,7 @@ export const questionsContract = (name: string, open: () => Promise<QuestionsUnd
       await under.stores.close()
       await under.cleanup()
     })
-    const ask = (events: readonly Event[]): Promise<SeriesQueries> => asking(under, ++generations, events)
+    const queriesOf = (events: readonly Event[]): Promise<SeriesQueries> => queriesOver(under, ++generations, events)
     const at = (ms: number) => ({ meta: { occurredAt: start + ms } })
     /** Tap 07 with its scale and a keg of stout, from the start on. */
     const bar = (): readonly Event[] => [registered(at(0)), assigned(at(0)), tapped({ tapped_at: start, ...at(0) })]
@@ -61,7 +61,7 @@ export const questionsContract = (name: string, open: () => Promise<QuestionsUnd
 
     test('S57, S39, S65: the history is that of the keg on the tap, with level and battery in bins that fit the range', async () => {
       const swap = tapped({ keg_id: 'keg-2', tapped_at: start + 30 * MINUTE_MS, ...at(30 * MINUTE_MS) })
-      const questions = await ask([
+      const questions = await queriesOf([
         ...bar(),
         ...readings(MINUTE_MS, [90, 90]),
         swap,
@@ -81,15 +81,15 @@ export const questionsContract = (name: string, open: () => Promise<QuestionsUnd
     })
 
     test('S39, S61: a battery value without a reading is in history and trend, once', async () => {
-      const told = (ms: number, battery_pct: number, seq: number) =>
+      const telemetryAt = (ms: number, battery_pct: number, seq: number) =>
         telemetry({ at: start + ms, battery_pct, battery_v: null, seq })
       const reading = readings(MINUTE_MS, [90], { battery_pct: 60 })
-      const questions = await ask([
+      const questions = await queriesOf([
         ...bar(),
         ...reading,
-        told(MINUTE_MS, 50, 71),
-        told(3 * MINUTE_MS, 40, 72),
-        told(3 * MINUTE_MS + 500, 40, 72),
+        telemetryAt(MINUTE_MS, 50, 71),
+        telemetryAt(3 * MINUTE_MS, 40, 72),
+        telemetryAt(3 * MINUTE_MS + 500, 40, 72),
       ])
       const history = await questions.history(LOC, '07', { from: start, to: start + HOUR_MS })
       expect(history?.battery_data.map(({ t, battery_pct }) => [t - start, battery_pct])).toEqual([
@@ -105,9 +105,9 @@ export const questionsContract = (name: string, open: () => Promise<QuestionsUnd
     test('S43, S-m: if a scale sends only its weight, the level is computed with the current data of the keg', async () => {
       const weighed = [registered(at(0)), assigned(at(0)), ...readings(MINUTE_MS, [95.25, 62.125], { level_pct: null })]
       const levels = async (...events: readonly Event[]) =>
-        (await (await ask([...weighed, ...events])).history(LOC, '07', { from: start, to: start + HOUR_MS }))?.data.map(
-          ({ t, level_pct }) => [t - start, level_pct],
-        )
+        (
+          await (await queriesOf([...weighed, ...events])).history(LOC, '07', { from: start, to: start + HOUR_MS })
+        )?.data.map(({ t, level_pct }) => [t - start, level_pct])
       const late = tapped({ tapped_at: start, ...at(5 * MINUTE_MS) })
       expect(await levels(late)).toEqual([
         [MINUTE_MS, 50],
@@ -122,7 +122,7 @@ export const questionsContract = (name: string, open: () => Promise<QuestionsUnd
     })
 
     test('S17: without a keg the history is that of the tap since the last keg', async () => {
-      const questions = await ask([
+      const questions = await queriesOf([
         ...bar(),
         ...readings(MINUTE_MS, [90]),
         finished({ at: start + 5 * MINUTE_MS, ...at(5 * MINUTE_MS) }),
@@ -137,7 +137,7 @@ export const questionsContract = (name: string, open: () => Promise<QuestionsUnd
     test('S58, S-f: the rate is the poured beer per observed hour, of this keg only', async () => {
       const swap = tapped({ keg_id: 'keg-2', tapped_at: start + HOUR_MS, ...at(HOUR_MS) })
       const poured = [160, 160, 158, 158, 158, 158, 155, 155, 155, 155, 155]
-      const questions = await ask([
+      const questions = await queriesOf([
         ...bar(),
         ...readings(MINUTE_MS, [40, 40, 40]),
         swap,
@@ -151,7 +151,7 @@ export const questionsContract = (name: string, open: () => Promise<QuestionsUnd
     })
 
     test('S-f: if nothing was poured or observed, the rate is null', async () => {
-      const questions = await ask([...bar(), ...readings(MINUTE_MS, [90, 90.01, 89.99])])
+      const questions = await queriesOf([...bar(), ...readings(MINUTE_MS, [90, 90.01, 89.99])])
       expect(await questions.rate(LOC, '07', start + HOUR_MS)).toMatchObject({
         poured_gallons: 0,
         gallons_per_hour: null,
@@ -167,7 +167,7 @@ export const questionsContract = (name: string, open: () => Promise<QuestionsUnd
 
     test('S59, S-h: the lifespan of a keg, and the beer that was poured from it', async () => {
       const swap = tapped({ keg_id: 'keg-2', tapped_at: start + 4 * HOUR_MS, ...at(4 * HOUR_MS) })
-      const questions = await ask([
+      const questions = await queriesOf([
         ...bar(),
         ...readings(0, [160, 160, 158, 158, 158, 150, 150, 150], { every: 30 * MINUTE_MS }),
         swap,
@@ -193,7 +193,7 @@ export const questionsContract = (name: string, open: () => Promise<QuestionsUnd
         ...readings(0, [160, 160, 158, 158, 158]),
         ...readings(3 * HOUR_MS, [150, 150, 149, 149]),
       ]
-      const questions = await ask(silent)
+      const questions = await queriesOf(silent)
       const [unseen, poured] = [gallonsOfLbs(8, 1.014), gallonsOfLbs(3, 1.014)]
       const lifespan = await questions.lifespan(LOC, 'keg-1', start + DAY_MS)
       expect(lifespan?.unseen_gallons).toBeCloseTo(unseen, 9)
@@ -206,7 +206,7 @@ export const questionsContract = (name: string, open: () => Promise<QuestionsUnd
       const byHour = await questions.poursByHour(LOC, { from: start, to: start + DAY_MS })
       expect(byHour.unseen_gallons).toBeCloseTo(unseen, 9)
       expect(byHour.hours.reduce((sum, { pours }) => sum + pours, 0)).toBe(2)
-      const corrections = await ask([...silent, corrected({ from: start, ...at(4 * HOUR_MS) })])
+      const corrections = await queriesOf([...silent, corrected({ from: start, ...at(4 * HOUR_MS) })])
       expect((await corrections.lifespan(LOC, 'keg-9', start + DAY_MS))?.unseen_gallons).toBeCloseTo(
         gallonsOfLbs(8, 1.01),
         9,
@@ -215,7 +215,7 @@ export const questionsContract = (name: string, open: () => Promise<QuestionsUnd
         unseen_gallons: 0,
         total_poured_gallons: 0,
       })
-      const voids = await ask([...silent, voided({ from: start, to: start + DAY_MS, ...at(4 * HOUR_MS) })])
+      const voids = await queriesOf([...silent, voided({ from: start, to: start + DAY_MS, ...at(4 * HOUR_MS) })])
       expect(await voids.lifespan(LOC, 'keg-1', start + DAY_MS)).toMatchObject({ unseen_gallons: 0 })
     })
 
@@ -229,7 +229,7 @@ export const questionsContract = (name: string, open: () => Promise<QuestionsUnd
       const lost = [...quiet.slice(0, -3), ...readings(2 * HOUR_MS, [150, 150, 150])]
       const isVoid = voided({ from: start + 4 * MINUTE_MS, to: start + 3 * HOUR_MS, ...at(4 * HOUR_MS) })
       for (const events of [quiet, swapped, lost, [...lost, isVoid]]) {
-        const rate = await (await ask(events)).rate(LOC, '07', start + 5 * HOUR_MS)
+        const rate = await (await queriesOf(events)).rate(LOC, '07', start + 5 * HOUR_MS)
         expect(rate?.observed_hours).toBeCloseTo(6 / 60, 9)
         expect(rate?.poured_gallons).toBeCloseTo(gallonsOfLbs(4, 1.014), 9)
         expect(rate?.unseen_gallons).toBeCloseTo(events === lost ? gallonsOfLbs(6, 1.014) : 0, 9)
@@ -247,7 +247,7 @@ export const questionsContract = (name: string, open: () => Promise<QuestionsUnd
         [...silent, corrected({ from: start + 30 * MINUTE_MS, ...at(2 * HOUR_MS) })],
         [...silent, finished({ at: start + 30 * MINUTE_MS, ...at(2 * HOUR_MS) })],
       ]) {
-        const questions = await ask([...bar(), ...events])
+        const questions = await queriesOf([...bar(), ...events])
         for (const keg of ['keg-1', 'keg-2', 'keg-9'])
           expect((await questions.lifespan(LOC, keg, start + DAY_MS))?.total_poured_gallons ?? 0).toBe(0)
         expect(await questions.rate(LOC, '07', start + 3 * HOUR_MS)).toMatchObject({
@@ -262,7 +262,7 @@ export const questionsContract = (name: string, open: () => Promise<QuestionsUnd
 
     test("S60, S-g: pours by the hour of the location's own day", async () => {
       const zone = settings({ timezone: 'Asia/Kolkata', ...at(0) })
-      const questions = await ask([
+      const questions = await queriesOf([
         ...bar(),
         zone,
         ...readings(HOUR_MS, [160, 160, 158, 158, 158]),
@@ -287,7 +287,7 @@ export const questionsContract = (name: string, open: () => Promise<QuestionsUnd
         ...readings(HOUR_MS, [160, 160, 158, 158, 158]),
         voided({ from: start, to: start + 2 * HOUR_MS, ...at(3 * HOUR_MS) }),
       ]
-      const questions = await ask(events)
+      const questions = await queriesOf(events)
       expect(
         (await questions.poursByHour(LOC, { from: start, to: start + DAY_MS })).hours.every(({ pours }) => pours === 0),
       ).toBe(true)
@@ -295,7 +295,7 @@ export const questionsContract = (name: string, open: () => Promise<QuestionsUnd
     })
 
     test("S-g: the hourly level of the source document's query is available", async () => {
-      const questions = await ask([...bar(), ...readings(HOUR_MS, [160, 150]), ...readings(2 * HOUR_MS, [100])])
+      const questions = await queriesOf([...bar(), ...readings(HOUR_MS, [160, 150]), ...readings(2 * HOUR_MS, [100])])
       const hours = await questions.levelByHour(LOC, { from: start, to: start + DAY_MS })
       expect(hours.map(({ hour_of_day, avg_gallons }) => [hour_of_day, avg_gallons.toFixed(6)])).toEqual([
         [1, gallonsOfLbs(126, 1.014).toFixed(6)],
@@ -306,7 +306,7 @@ export const questionsContract = (name: string, open: () => Promise<QuestionsUnd
     test('S-m, S-g: a correction, or a keg that is recorded late, changes the hourly level at once, also for earlier readings', async () => {
       const wrong = [...bar(), ...readings(HOUR_MS, [160, 150]), ...readings(2 * HOUR_MS, [100, 90])]
       const levels = async (...events: readonly Event[]) =>
-        (await (await ask([...wrong, ...events])).levelByHour(LOC, { from: start, to: start + DAY_MS })).map(
+        (await (await queriesOf([...wrong, ...events])).levelByHour(LOC, { from: start, to: start + DAY_MS })).map(
           ({ hour_of_day, avg_gallons }) => [hour_of_day, avg_gallons.toFixed(6)],
         )
       const right = corrected({ from: start + 2 * HOUR_MS, empty_lbs: 40, ...at(3 * HOUR_MS) })
@@ -379,7 +379,7 @@ export const questionsContract = (name: string, open: () => Promise<QuestionsUnd
         registered({ device_id: 'SCALE-2', ...at(0) }),
         assigned({ tap: '08', device_id: 'SCALE-2', ...at(0) }),
       ]
-      const questions = await ask([
+      const questions = await queriesOf([
         ...bar(),
         ...other,
         ...readings(HOUR_MS, [90, 90], { battery_pct: 60 }),
@@ -400,7 +400,7 @@ export const questionsContract = (name: string, open: () => Promise<QuestionsUnd
         tapped_at: start + 2 * HOUR_MS,
         ...at(2 * HOUR_MS),
       })
-      const questions = await ask([
+      const questions = await queriesOf([
         ...bar(),
         ...readings(HOUR_MS, [160, 160, 158, 158, 158]),
         swap,
@@ -415,7 +415,7 @@ export const questionsContract = (name: string, open: () => Promise<QuestionsUnd
 
     test('S-m: readings and pours of a wrong keg belong to the right keg, with its gravity', async () => {
       const wrong = [...bar(), ...readings(0, [160, 160, 158, 158, 158], { every: 6 * MINUTE_MS })]
-      const questions = await ask([
+      const questions = await queriesOf([
         ...wrong,
         corrected({ from: start, ...at(HOUR_MS) }),
         ...readings(HOUR_MS, [158, 157, 157, 157], { every: 6 * MINUTE_MS }),

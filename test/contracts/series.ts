@@ -60,7 +60,7 @@ const specNamed = (name: string): SeriesSpec => ({
 const DIMS = { tap_id: 'loc-1#TAP#01', loc_id: 'loc-1', device_id: 'SCALE-1' }
 const OTHER_TAP = { tap_id: 'loc-1#TAP#02', loc_id: 'loc-1', device_id: 'SCALE-2' }
 
-interface Said {
+interface GivenPoint {
   readonly level?: number | null
   readonly gallons?: number
   readonly keg?: string | null
@@ -70,7 +70,7 @@ interface Said {
 
 const reading = (
   at: number,
-  { level = 50, gallons = 7.5, keg = 'keg-1', dims = DIMS, version = 1 }: Said = {},
+  { level = 50, gallons = 7.5, keg = 'keg-1', dims = DIMS, version = 1 }: GivenPoint = {},
 ): Versioned => ({ measure: 'reading', dims, at, version, values: { level_pct: level, gallons, keg_id: keg } })
 
 const pour = (at: number, gallons: number): Versioned => ({

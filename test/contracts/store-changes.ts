@@ -39,7 +39,7 @@ export const changes = (stores: () => Stores, spec: () => TableSpec): void => {
     await stores().enableChanges?.(table, 1)
     return store
   }
-  const told = (found: readonly ItemChange[]) => found.map(({ SK, version, item }) => [SK, version, item?.['n']])
+  const shown = (found: readonly ItemChange[]) => found.map(({ SK, version, item }) => [SK, version, item?.['n']])
 
   test('report each change of an item once and in order, with its version, from the time of the request', async () => {
     const store = await watched()
@@ -51,7 +51,7 @@ export const changes = (stores: () => Stores, spec: () => TableSpec): void => {
       { partition: 0, from: 0, offset: 4 },
     )
     await store.commit([[[update(stored(at('P', 'A'), 5, { n: 3 }), 3)]]])
-    expect(told(await feed.until(3))).toEqual([
+    expect(shown(await feed.until(3))).toEqual([
       ['A', 2, 1],
       ['A', 3, 2],
       ['A', 5, 3],
@@ -66,7 +66,7 @@ export const changes = (stores: () => Stores, spec: () => TableSpec): void => {
     await feed.begun()
     await store.commit([[[update(stored(at('P', 'A'), 2, { _removed: true, ttl: 1 }), 1)]]])
     await store.commit([[[create(stored(at('P', 'B'), 3, { n: 2 }))]]])
-    expect(told(await feed.until(2))).toEqual([
+    expect(shown(await feed.until(2))).toEqual([
       ['A', 2, undefined],
       ['B', 3, 2],
     ])
@@ -82,7 +82,7 @@ export const changes = (stores: () => Stores, spec: () => TableSpec): void => {
     await feed.stop()
     await store.commit([[[create(stored(at('P', 'B'), 2, { n: 2 }))]]])
     const again = watch(store, feed.cursor())
-    expect(told(await again.until(1))).toEqual([['B', 2, 2]])
+    expect(shown(await again.until(1))).toEqual([['B', 2, 2]])
     await again.stop()
   })
 
@@ -93,7 +93,7 @@ export const changes = (stores: () => Stores, spec: () => TableSpec): void => {
     await store.commit(
       [['A', 'B', 'C'].map((sk) => [create(stored(at('P', sk), 1, { n: 1 }))]).flat()].map((chunk) => [chunk]),
     )
-    expect(told(await one.until(3)).sort()).toEqual(told(await other.until(3)).sort())
+    expect(shown(await one.until(3)).sort()).toEqual(shown(await other.until(3)).sort())
     await Promise.all([one.stop(), other.stop()])
   })
 

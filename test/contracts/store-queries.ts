@@ -128,16 +128,16 @@ export const indexes = (fresh: () => Promise<Store>): void => {
       stored(at('D', 'text'), 9, { GSI3PK: 'bar2', level: 1 }),
     ])
     const reader = store.reader(() => NOW)
-    const ask = async (part: Partial<Query>) =>
+    const levelsOf = async (part: Partial<Query>) =>
       (await allPages(reader, { index: 'GSI3', pk: 'bar', limit: 2, ...part })).flatMap(({ items }) =>
         items.map((item) => item['level']),
       )
-    await vi.waitFor(async () => expect(await ask({})).toEqual(levels))
-    expect(await ask({ reverse: true })).toEqual([...levels].reverse())
-    expect(await ask({ to: 18 })).toEqual([-20.5, -1, 0, 0.25, 9, 18])
-    expect(await ask({ from: 0, to: 9 })).toEqual([0, 0.25, 9])
-    expect(await ask({ from: -1 })).toEqual([-1, 0, 0.25, 9, 18, 100])
-    expect(await ask({ from: 10, to: 9 })).toEqual([])
+    await vi.waitFor(async () => expect(await levelsOf({})).toEqual(levels))
+    expect(await levelsOf({ reverse: true })).toEqual([...levels].reverse())
+    expect(await levelsOf({ to: 18 })).toEqual([-20.5, -1, 0, 0.25, 9, 18])
+    expect(await levelsOf({ from: 0, to: 9 })).toEqual([0, 0.25, 9])
+    expect(await levelsOf({ from: -1 })).toEqual([-1, 0, 0.25, 9, 18, 100])
+    expect(await levelsOf({ from: 10, to: 9 })).toEqual([])
   })
 
   const indexed = (sk: string, pos: number, rest: Omit<Item, 'PK' | 'SK'>): Stored =>

@@ -161,9 +161,9 @@ const reads = (fresh: () => Promise<Store>): void => {
     const items = Array.from({ length: 120 }, (_, index) => stored(at('P', `S#${index}`), index))
     await store.bulk(items)
     const reader = store.reader(() => NOW)
-    const asked = [items[119], at('P', 'none'), items[0], ...items.slice(0, 118), items[0]] as Key[]
-    const answer = await reader.getMany(asked)
-    expect(answer.map((item) => item?.SK)).toEqual(asked.map((key) => (key.SK === 'none' ? undefined : key.SK)))
+    const requested = [items[119], at('P', 'none'), items[0], ...items.slice(0, 118), items[0]] as Key[]
+    const answer = await reader.getMany(requested)
+    expect(answer.map((item) => item?.SK)).toEqual(requested.map((key) => (key.SK === 'none' ? undefined : key.SK)))
   })
 }
 

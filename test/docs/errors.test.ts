@@ -17,7 +17,7 @@ const documented = readFileSync(join(root, 'docs', 'errors.md'), 'utf8')
   .flatMap((line) => /^\| `([^`]+)` \|/.exec(line)?.[1] ?? [])
 
 /** Every form in which the source contains a code: thrown, refused, or in a table of answers. */
-const SAID = [
+const FORMS = [
   /new Fault\(\s*'([a-z0-9-]+)'/g,
   /new Problem\(\s*[^,()]+,\s*'([a-z0-9-]+)'/g,
   /\b(?:refuse|unauthorized)\(\s*'([a-z0-9-]+)'/g,
@@ -26,14 +26,14 @@ const SAID = [
   /^ {2}\w+: \['([a-z0-9-]+)', \(/gm,
 ]
 
-const said = new Set(SAID.flatMap((form) => [...source.matchAll(form)].flatMap(([, code]) => code ?? [])))
+const found = new Set(FORMS.flatMap((form) => [...source.matchAll(form)].flatMap(([, code]) => code ?? [])))
 
 test('every form of a code is in use', () => {
-  for (const form of SAID) expect([...source.matchAll(form)].length, String(form)).toBeGreaterThan(0)
+  for (const form of FORMS) expect([...source.matchAll(form)].length, String(form)).toBeGreaterThan(0)
 })
 
 test('every code in the source is documented', () => {
-  expect([...said].filter((code) => !documented.includes(code)).sort()).toEqual([])
+  expect([...found].filter((code) => !documented.includes(code)).sort()).toEqual([])
 })
 
 test('every documented code is in the source', () => {

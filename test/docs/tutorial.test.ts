@@ -102,18 +102,18 @@ longTest(
         encoding: 'utf8',
         cwd: tree,
       })
-      return { status, said: `${stdout}${stderr}`.trim() }
+      return { status, printed: `${stdout}${stderr}`.trim() }
     }
     expect(tributary('token', 'create', '--user', 'ann')).toMatchObject({ status: 0 })
-    expect(tributary('status').said).toMatch(/^plants +g1 +0 /m)
+    expect(tributary('status').printed).toMatch(/^plants +g1 +0 /m)
     expect(tributary('schemas', 'check')).toMatchObject({ status: 0 })
-    expect(tributary('rebuild', 'plants', '--yes').said).toContain('generation 2 of plants: 0 events folded')
+    expect(tributary('rebuild', 'plants', '--yes').printed).toContain('generation 2 of plants: 0 events folded')
     const shown = session
       .split(/^\$ /m)
       .filter((part) => part.startsWith('npx tributary '))
       .map((part) => part.trimEnd().split('\n'))
     expect(shown).toHaveLength(3)
     for (const [command = '', ...answer] of shown)
-      expect(tributary(...command.slice('npx tributary '.length).split(' ')).said, command).toBe(answer.join('\n'))
+      expect(tributary(...command.slice('npx tributary '.length).split(' ')).printed, command).toBe(answer.join('\n'))
   },
 )

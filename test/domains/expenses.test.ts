@@ -29,8 +29,12 @@ domainContract({
   http: {
     prepare: async (edge) => {
       const { id, group, ann, bob, invitation } = await createCircle(edge)
-      const expense = await ann.say('POST', `${group}/expenses`, DINNER)
-      const settlement = await bob.say('POST', `${group}/settlements`, { toUserId: '123', amount: 5, currency: 'EUR' })
+      const expense = await ann.sendCommand('POST', `${group}/expenses`, DINNER)
+      const settlement = await bob.sendCommand('POST', `${group}/settlements`, {
+        toUserId: '123',
+        amount: 5,
+        currency: 'EUR',
+      })
       return {
         token: ann.token,
         values: {

@@ -20,10 +20,10 @@ domainContract({
   history: aHistory,
   http: {
     prepare: async (edge) => {
-      const { token, say } = await as(edge, 'ada')
+      const { token, sendCommand } = await as(edge, 'ada')
       const {
         body: { id },
-      } = await say('POST', '/v1/meals', EATEN)
+      } = await sendCommand('POST', '/v1/meals', EATEN)
       const day = '2026-11-16'
       return {
         token,

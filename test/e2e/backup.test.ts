@@ -10,7 +10,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { client, freshFolder, meal, newToken, run, startServer, tell, type Client, type Env } from './program.ts'
+import { client, freshFolder, meal, newToken, run, startServer, runOk, type Client, type Env } from './program.ts'
 
 const parts = () => {
   const root = freshFolder()
@@ -59,7 +59,7 @@ describe('backup and restore of an embedded folder', { timeout: 180_000 }, () =>
     const { data, restored, folder, keys } = parts()
     const server = await startServer(data)
     const token = await newToken(data, 'ann')
-    const bar = client(server.url, await tell(['token', 'create', '--user', 'bar', '--domain', 'scales'], data))
+    const bar = client(server.url, await runOk(['token', 'create', '--user', 'bar', '--domain', 'scales'], data))
     expect((await bar.post('/v1/locations/loc-1/devices', { device_id: 'SCALE-1' })).status).toBe(201)
     expect(
       (await bar.post('/v1/devices/SCALE-1/readings', { boot: 'b1', readings: [{ seq: 1, weight_lbs: 90 }] })).status,
@@ -99,7 +99,7 @@ describe('backup and restore of an embedded folder', { timeout: 180_000 }, () =>
     await newToken(data, 'ann')
     expect(await backUp(data, folder, keys)).toMatchObject({ code: 0 })
     expect(await restore(restored, folder, keys)).toMatchObject({ code: 0 })
-    expect(await tell(['token', 'list', '--user', 'ann'], restored)).toContain('command line')
+    expect(await runOk(['token', 'list', '--user', 'ann'], restored)).toContain('command line')
   })
 
   test('restore rejects a damaged, cut or unfinished backup and writes nothing', async () => {
@@ -156,7 +156,7 @@ describe('backup and restore of an embedded folder', { timeout: 180_000 }, () =>
         (await client(server.url, token).post('/v1/meals', { ...meal(1), mealSummary: 'Secret soup' })).status,
       ).toBe(201)
     expect(await backUp(data, folder, keys)).toMatchObject({ code: 0 })
-    await tell(['forget', '--subject', 'ann', '--yes'], data)
+    await runOk(['forget', '--subject', 'ann', '--yes'], data)
     const newest = { folder: `${folder}-2`, keys: `${keys}-2` }
     expect(await backUp(data, newest.folder, newest.keys)).toMatchObject({ code: 0 })
     await server.stop()

@@ -22,7 +22,7 @@ const OUTAGE_MS = 60_000
 const TIMEOUT_MS = 600_000
 const ZOMBIES = 15
 const REFUSED_MS = 60_000
-const MOST_TRIES = 3
+const MAX_ATTEMPTS = 3
 const NODES = [0, 1, 2]
 
 /** Every record has three replicas, of which two are required. After each fault every acknowledged event exists once, and the items equal their fold. */
@@ -49,12 +49,12 @@ describeOnOwnServices(
         const leader = await leaderOf(services.kafka, 0)
         await leader.kill()
         await progressOnEveryKey(load, edge, users)
-        const told = await run(['doctor'], env)
-        expect(told).toMatchObject({
+        const doctor = await run(['doctor'], env)
+        expect(doctor).toMatchObject({
           code: 1,
           stdout: expect.stringMatching(new RegExp(`BAD +Kafka ${leader.address}`)),
         })
-        expect(told.stdout).toMatch(/ok +pipeline/)
+        expect(doctor.stdout).toMatch(/ok +pipeline/)
         await until(
           () => isReady(edge),
           () => `two brokers are enough to be ready: ${edge.stderr()}`,
@@ -128,7 +128,7 @@ describeOnOwnServices(
           codesIn(zombie).filter((code) => code === 'checkpoint-moved').length
         await progress(load, edge, 40)
         // Its session must end between a load and the following commit. While the store is paused, the processor waits there.
-        for (let tries = 0; tries < ZOMBIES && (await refused()) === 0; tries += 1) {
+        for (let attempts = 0; attempts < ZOMBIES && (await refused()) === 0; attempts += 1) {
           process.kill(services.dynamodb.pid, 'SIGSTOP')
           await delay(20)
           zombie.kill('SIGSTOP')
@@ -156,7 +156,7 @@ describeOnOwnServices(
         const refused = (): boolean => processors.some((each) => codesIn(each).includes('offsets-refused'))
         try {
           // A group that loses its coordinator now cannot form while no offset can be written, and then no commit is rejected. Lets the group form, and tries again.
-          for (let tries = 1; !refused(); tries += 1) {
+          for (let attempts = 1; !refused(); attempts += 1) {
             await needForOffsets(services.kafka, 2)
             await committing(await committedOffsets(services.kafka))
             await needForOffsets(services.kafka, 3)
@@ -165,7 +165,7 @@ describeOnOwnServices(
               () => `no process reports that commits are refused: ${edge.stderr()}`,
               REFUSED_MS,
             ).catch((error: unknown) => {
-              if (tries === MOST_TRIES) throw error
+              if (attempts === MAX_ATTEMPTS) throw error
             })
           }
           for (const each of processors) each.kill('SIGKILL')
@@ -228,9 +228,9 @@ describeOnOwnServices(
           status: 503,
           code: expect.stringMatching(/^(log-unavailable|append-unknown)$/),
         })
-        const told = await run(['doctor'], env)
-        expect(told.code).toBe(1)
-        for (const address of services.kafka.brokers) expect(told.stdout).toMatch(new RegExp(`BAD +Kafka ${address}`))
+        const doctor = await run(['doctor'], env)
+        expect(doctor.code).toBe(1)
+        for (const address of services.kafka.brokers) expect(doctor.stdout).toMatch(new RegExp(`BAD +Kafka ${address}`))
         await delay(Math.max(0, gone + OUTAGE_MS - Date.now()))
         await Promise.all(NODES.map((index) => services.kafka.node(index).start()))
         await progressOnEveryKey(load, edge, users)

@@ -18,7 +18,7 @@ import {
   runProcess,
   sharedServer,
   startServer,
-  tell,
+  runOk,
 } from './program.ts'
 
 const program = join(import.meta.dirname, '..', '..', 'bin', 'tributary.js')
@@ -121,8 +121,8 @@ describe('commands', { timeout: 120_000 }, () => {
     }
     expect(await follow([], 1)).toEqual(['Meal 1'])
     expect(await follow(['--last', '100'], 2)).toEqual(['PatIssued', 'Meal 1', 'Meal 2'])
-    expect((await tell(['events', '--last', '2', '--json'], env)).split('\n')).toHaveLength(2)
-    expect(await tell(['events'], env)).toMatch(/ MealLogged .* personal \{"mealSummary":"Meal 2"/)
+    expect((await runOk(['events', '--last', '2', '--json'], env)).split('\n')).toHaveLength(2)
+    expect(await runOk(['events'], env)).toMatch(/ MealLogged .* personal \{"mealSummary":"Meal 2"/)
     expect(await run(['events', '--last', '0'], env)).toMatchObject({ code: 2 })
   })
 
@@ -143,7 +143,7 @@ describe('commands', { timeout: 120_000 }, () => {
     await newToken(env, 'ann')
     await newToken(env, 'bob')
     const count = async (...args: string[]): Promise<number> =>
-      (await tell(['events', '--json', ...args], env)).split('\n').filter((line) => line !== '').length
+      (await runOk(['events', '--json', ...args], env)).split('\n').filter((line) => line !== '').length
     expect(await count()).toBe(2)
     expect(await count('--key', 'bob')).toBe(1)
     expect(await count('--key', 'nobody')).toBe(0)
@@ -180,7 +180,7 @@ describe('commands', { timeout: 120_000 }, () => {
     const env = { TRIBUTARY_DATA: freshFolder() }
     expect(await run(['schemas', 'check'], env)).toMatchObject({ code: 0 })
     expect(
-      (await tell(['schemas', 'show', '--json'], env))
+      (await runOk(['schemas', 'show', '--json'], env))
         .split('\n')
         .map((line) => (JSON.parse(line) as { name: string }).name),
     ).toContain('tributary.meals.MealLogged')
@@ -228,14 +228,14 @@ describe('commands', { timeout: 120_000 }, () => {
     const env = { TRIBUTARY_DATA: freshFolder() }
     await newToken(env, 'ann')
     await newToken(env, 'bob')
-    const told = JSON.parse(await tell(['cost', 'meals', '--json', '--events-per-month', '1000000'], env)) as {
+    const cost = JSON.parse(await runOk(['cost', 'meals', '--json', '--events-per-month', '1000000'], env)) as {
       source: { events: number; domain: number }
       trickle: { domain: number; bookkeeping: number }
       eventsPerMonth: number
     }
-    expect(told).toMatchObject({ source: { events: 2 }, eventsPerMonth: 1_000_000 })
-    expect(told.trickle.domain).toBe(told.source.domain)
-    expect(await tell(['cost', 'meals', '--events-per-month', '1000000', '--write-price', '1'], env)).toMatch(
+    expect(cost).toMatchObject({ source: { events: 2 }, eventsPerMonth: 1_000_000 })
+    expect(cost.trickle.domain).toBe(cost.source.domain)
+    expect(await runOk(['cost', 'meals', '--events-per-month', '1000000', '--write-price', '1'], env)).toMatch(
       /one transaction per event .* \$\d+\.\d\d/,
     )
     expect(await run(['cost', 'meals', '--write-price', 'much'], env)).toMatchObject({ code: 2 })

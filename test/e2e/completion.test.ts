@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { describe, expect, test } from 'vitest'
 import { describeWith, type Available } from '../services/available.ts'
-import { tell } from './program.ts'
+import { runOk } from './program.ts'
 
 /** The candidates that a shell offers for each of these lines. The last word is the one being typed. */
 const CASES: readonly {
@@ -25,7 +25,7 @@ const shell = (name: string): Available => {
   return found.status === 0 ? { ok: true } : { ok: false, how: `${name} is not here; Debian: apt-get install ${name}` }
 }
 
-const scriptOf = (name: string): Promise<string> => tell(['completion', name], {})
+const scriptOf = (name: string): Promise<string> => runOk(['completion', name], {})
 
 const runShell = (name: string, args: readonly string[], input = ''): readonly string[] => {
   const { stdout, stderr, status } = spawnSync(name, args, {
@@ -81,7 +81,7 @@ for (const [name, candidates] of Object.entries(CANDIDATES)) {
 
 describe('completion', () => {
   test('contains every command that the program lists', async () => {
-    const help = await tell(['--help'], {})
+    const help = await runOk(['--help'], {})
     const commands = [...help.matchAll(/^ {2}([a-z]+)\b.* {2}/gm)].map(([, command]) => command ?? '')
     expect(commands.length).toBeGreaterThan(15)
     for (const name of Object.keys(CANDIDATES)) {

@@ -28,7 +28,7 @@ export interface Crew {
 const USERS = ['ann', 'bob', 'cyd', 'dan', 'eve', 'fay']
 const SESSION_MS = 6_000
 const PARTITIONS = 4
-const LANES = 6
+const CONNECTIONS = 6
 export const GROUP = groupOf(meals.name, 1)
 export const ROLES = ['--roles', 'processor,sender,timers']
 
@@ -51,7 +51,7 @@ export const crewsOf = ({ env: envWith }: Services): ((day: string) => Promise<C
     await addProcessor()
     if (tokens.length === 0) for (const user of USERS) tokens.push(await newToken(env, user))
     const at = { url: () => edge.url, tokens, day }
-    const load = startLoad({ ...at, lanes: LANES, first: Date.parse(day) })
+    const load = startLoad({ ...at, connections: CONNECTIONS, first: Date.parse(day) })
     const finish = async (): Promise<void> => {
       await load.stop()
       await load.settle(at.url)
@@ -71,9 +71,18 @@ export const crewsOf = ({ env: envWith }: Services): ((day: string) => Promise<C
         () => 'status does not come to rest',
       )
     }
-    const told = (): string => [edge, ...processors].map(({ stderr }) => stderr().slice(-2_000)).join('\n')
+    const outputs = (): string => [edge, ...processors].map(({ stderr }) => stderr().slice(-2_000)).join('\n')
     // The stopped process itself reports it, not only the edge.
-    return { env, edge: { ...edge, stderr: told }, processors, load, tokens, users: USERS.length, addProcessor, finish }
+    return {
+      env,
+      edge: { ...edge, stderr: outputs },
+      processors,
+      load,
+      tokens,
+      users: USERS.length,
+      addProcessor,
+      finish,
+    }
   }
 }
 

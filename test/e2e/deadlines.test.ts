@@ -7,7 +7,7 @@ import { startProxy } from '../services/proxy.ts'
 import { untilWhole } from './crew.ts'
 import { describeOnOwnServices } from './on-services.ts'
 import type { Services } from './on-services.ts'
-import { client, meal, startServer, tell, until } from './program.ts'
+import { client, meal, startServer, runOk, until } from './program.ts'
 import type { Server } from './program.ts'
 
 /** Requests must be answered within 10 s, and probes within 5 s. The bounds are far above these times, and far below the time of a hanging service. */
@@ -18,17 +18,17 @@ const RAW = /KafkaJS|[A-Z]\w+(Exception|Error)\b|ECONN|ETIMEDOUT|EPIPE|socket ha
 const DEVICE = 'SCALE-0042'
 const SECRET = 'a-secret-of-the-webhook'
 
-interface Told {
+interface TimedAnswer {
   readonly status: number
   readonly text: string
   readonly headers: Headers
 }
 
-const asked = async (url: string, init: RequestInit, boundMs: number): Promise<Told> => {
+const answerWithin = async (url: string, init: RequestInit, boundMs: number): Promise<TimedAnswer> => {
   const response = await fetch(url, { ...init, signal: AbortSignal.timeout(boundMs) })
-  const told = { status: response.status, text: await response.text(), headers: response.headers }
-  if (!url.endsWith('/metrics')) expect(told.text, url).not.toMatch(RAW)
-  return told
+  const answer = { status: response.status, text: await response.text(), headers: response.headers }
+  if (!url.endsWith('/metrics')) expect(answer.text, url).not.toMatch(RAW)
+  return answer
 }
 
 const openBar = async (services: Services) => {
@@ -41,8 +41,8 @@ const openBar = async (services: Services) => {
   })
   const server = await startServer(env)
   const [eater, owner] = [
-    await tell(['token', 'create', '--user', 'ann'], env),
-    await tell(['token', 'create', '--user', 'ann', '--domain', 'scales'], env),
+    await runOk(['token', 'create', '--user', 'ann'], env),
+    await runOk(['token', 'create', '--user', 'ann', '--domain', 'scales'], env),
   ]
   const bar = client(server.url, owner)
   await bar.post('/v1/locations/loc-001/devices', { device_id: DEVICE })
@@ -71,7 +71,7 @@ const requests = ({ server: { url }, eater, owner }: Bar) => {
     path: string,
     { token, body, headers = {} }: { token?: string; body?: unknown; headers?: Record<string, string> },
   ) =>
-    asked(
+    answerWithin(
       `${url}${path}`,
       {
         method,
@@ -104,13 +104,14 @@ const requests = ({ server: { url }, eater, owner }: Bar) => {
 }
 
 const statuses = async (
-  sends: Readonly<Record<string, () => Promise<Told>>>,
+  sends: Readonly<Record<string, () => Promise<TimedAnswer>>>,
 ): Promise<Readonly<Record<string, number>>> =>
   Object.fromEntries(
     await Promise.all(Object.entries(sends).map(async ([kind, send]) => [kind, (await send()).status] as const)),
   )
 
-const probe = ({ admin }: Server, path: string): Promise<Told> => asked(`${admin}${path}`, {}, PROBE_BOUND_MS)
+const probe = ({ admin }: Server, path: string): Promise<TimedAnswer> =>
+  answerWithin(`${admin}${path}`, {}, PROBE_BOUND_MS)
 
 const watched = async ({ server, owner }: Bar): Promise<string> => {
   const socket = new WebSocket(`${server.url.replace('http', 'ws')}/v1/live?loc=loc-001`, [

@@ -2,28 +2,28 @@ import { expect, test } from 'vitest'
 import { closed, connected, deviceAt, envelope } from '../producers/mqtt/bar.ts'
 import { describeWith } from '../services/available.ts'
 import { mosquittoAvailable, startMosquitto } from '../services/mosquitto.ts'
-import { client, freshFolder, startServer, tell, until, type Env, type Server } from './program.ts'
+import { client, freshFolder, startServer, runOk, until, type Env, type Server } from './program.ts'
 
 const DEVICE = 'SCALE-0042'
 const TOPIC = `scale-sense/loc-001/${DEVICE}/reading`
 
-interface Told {
+interface PrintedEvent {
   readonly type: string
   readonly event: { readonly data: { readonly seq?: number } }
 }
 
-const eventsOf = async (env: Env, key: string): Promise<readonly Told[]> =>
-  (await tell(['events', '--domain', 'scales', '--key', key, '--json'], env))
+const eventsOf = async (env: Env, key: string): Promise<readonly PrintedEvent[]> =>
+  (await runOk(['events', '--domain', 'scales', '--key', key, '--json'], env))
     .split('\n')
     .filter((line) => line !== '')
-    .map((line) => JSON.parse(line) as Told)
+    .map((line) => JSON.parse(line) as PrintedEvent)
 
 const readings = async (env: Env): Promise<readonly (number | undefined)[]> =>
   (await eventsOf(env, 'loc-001')).filter(({ type }) => type === 'ReadingReported').map(({ event }) => event.data.seq)
 
 /** A bar with one device. */
 const openBar = async (env: Env, server: Server) => {
-  const owner = client(server.url, await tell(['token', 'create', '--domain', 'scales', '--user', 'ann'], env))
+  const owner = client(server.url, await runOk(['token', 'create', '--domain', 'scales', '--user', 'ann'], env))
   expect((await owner.post('/v1/locations/loc-001/devices', { device_id: DEVICE })).status).toBe(201)
   expect((await owner.send('PUT', '/v1/locations/loc-001/taps/07/device', { device_id: DEVICE })).status).toBe(200)
   const { body } = await owner.post(`/v1/locations/loc-001/devices/${DEVICE}/tokens`, undefined)
@@ -52,7 +52,7 @@ test('an acknowledged reading survives kill -9, and is in the state of its tap',
   expect((await readings(env)).slice(0, acknowledged + 1)).toEqual(
     Array.from({ length: acknowledged + 1 }, (_, seq) => seq),
   )
-  const owner = client(second.url, await tell(['token', 'create', '--domain', 'scales', '--user', 'ann'], env))
+  const owner = client(second.url, await runOk(['token', 'create', '--domain', 'scales', '--user', 'ann'], env))
   await until(
     async () => JSON.stringify((await owner.get('/v1/locations/loc-001/taps')).body).includes('weight_lbs'),
     () => second.stderr(),
@@ -83,9 +83,9 @@ test(
     expect((await owner.send('DELETE', `/v1/locations/loc-001/devices/${DEVICE}`)).status).toBe(200)
     await gone
     await expect(connected(deviceAt(server.mqtt, DEVICE, { password }))).rejects.toThrow()
-    const speaks = client(server.url, password)
+    const deviceClient = client(server.url, password)
     expect(
-      await speaks.post(`/v1/devices/${DEVICE}/readings`, { boot: 'b1', readings: [{ seq: 2, level_pct: 40 }] }),
+      await deviceClient.post(`/v1/devices/${DEVICE}/readings`, { boot: 'b1', readings: [{ seq: 2, level_pct: 40 }] }),
     ).toMatchObject({ status: 401, body: { code: 'token-ended' } })
     expect((await owner.post('/v1/locations/loc-001/devices', { device_id: DEVICE })).status).toBe(201)
     expect((await owner.get(tokens)).body['items']).toMatchObject([{ endReason: 'device-released' }])

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { client, fiveAm, freshFolder, newToken, run, startServer, tell, statusOf } from './program.ts'
+import { client, fiveAm, freshFolder, newToken, run, startServer, runOk, statusOf } from './program.ts'
 
 const eaten = (mealSummary: string, eatenAt: string, calories: number) => ({
   mealSummary,
@@ -25,7 +25,7 @@ test('a day rule of 5 AM instead of 4 AM is shown item by item before the flip, 
 
   const nothing = await run(['rebuild', 'meals', '--diff'], env)
   expect(nothing).toMatchObject({ code: 0, stdout: expect.stringContaining('no item and no decision changes') })
-  expect((await tell(['generations', 'meals', '--json'], env)).split('\n')).toHaveLength(1)
+  expect((await runOk(['generations', 'meals', '--json'], env)).split('\n')).toHaveLength(1)
 
   const shown = await run(['rebuild', 'meals', '--diff', '--json'], fiveAm(env))
   expect(shown.code).toBe(3)
@@ -88,18 +88,18 @@ test('a generation of folds that the running server does not have does not serve
     code: 3,
     stderr: expect.stringContaining('To serve it: stop the server, and run tributary start of this release.'),
   })
-  expect(await tell(['generations', 'meals'], env)).toMatch(/g2 +built, not followed/)
+  expect(await runOk(['generations', 'meals'], env)).toMatch(/g2 +built, not followed/)
   const refused = {
     code: 1,
     stderr: expect.stringMatching(/generation-unfollowed: .*fold version 1.*version 2.*Stop it/),
   }
   expect(await run(['rebuild', 'meals', '--resume', '--yes'], fiveAm(env))).toMatchObject(refused)
-  await tell(['rebuild', 'meals', '--resume', '--no-flip', '--yes'], fiveAm(env))
+  await runOk(['rebuild', 'meals', '--resume', '--no-flip', '--yes'], fiveAm(env))
   expect(await run(['flip', 'meals', '--to', '2'], fiveAm(env))).toMatchObject(refused)
   expect(await run(['flip', 'meals', '--to', '2'], env)).toMatchObject(refused)
   expect((await ann.post('/v1/meals', eaten('Supper', '2026-11-14T20:00:00+01:00', 650))).status).toBe(201)
 
-  await tell(['rebuild', 'meals', '--no-flip', '--yes'], fiveAm(env))
+  await runOk(['rebuild', 'meals', '--no-flip', '--yes'], fiveAm(env))
   expect(await run(['flip', 'meals', '--to', '3', '--accept-unfollowed'], fiveAm(env))).toMatchObject({
     code: 0,
     stderr: expect.stringContaining('No processor follows generation 3'),
@@ -112,7 +112,7 @@ test('a generation of folds that the running server does not have does not serve
   )
   expect(await run(['status'], env)).toMatchObject({ code: 1, stdout: expect.stringMatching(nobody) })
   expect(await run(['doctor'], env)).toMatchObject({ code: 1, stdout: expect.stringMatching(nobody) })
-  await tell(['flip', 'meals', '--to', '1'], env)
+  await runOk(['flip', 'meals', '--to', '1'], env)
   expect((await fetch(`${server.admin}/readyz`)).status).toBe(200)
   expect((await ann.post('/v1/meals', eaten('Oats', '2026-11-16T04:15:00+01:00', 300))).status).toBe(201)
   expect(await server.stop()).toBe(0)

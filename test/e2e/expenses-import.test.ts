@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { fileOf, SPLIIT, type Report } from './imports.ts'
-import { freshFolder, run, tell } from './program.ts'
+import { freshFolder, run, runOk } from './program.ts'
 
 const at = (second: number): string => new Date(Date.UTC(2024, 0, 20, 18, 0, second)).toISOString()
 const rows = [
@@ -88,13 +88,13 @@ describe('import expenses', { timeout: 120_000 }, () => {
     const again = JSON.parse((await run(['import', 'expenses', file, '--json'], env)).stdout) as Report
     expect(again).toMatchObject({ rows: 706, changed: 0, events: 0, known: 703 })
     const [balance] = (
-      JSON.parse(await tell(['explain', 'expenses', 'GROUP#g1', 'BALANCE#EUR', '--json'], env)) as {
+      JSON.parse(await runOk(['explain', 'expenses', 'GROUP#g1', 'BALANCE#EUR', '--json'], env)) as {
         items: readonly { members: Record<string, { sent: number; share: number }> }[]
       }
     ).items
     expect(balance?.members['2']?.sent).toBe(2000)
     expect((balance?.members['1']?.share ?? 0) + (balance?.members['2']?.share ?? 0)).toBe(700_700)
-    await tell(['verify', 'expenses'], env)
+    await runOk(['verify', 'expenses'], env)
   })
 
   test('E45: each row of an own export counts once, and the whole file completes a cut one', async () => {
@@ -140,7 +140,7 @@ describe('import expenses', { timeout: 120_000 }, () => {
       expense('e3'),
     ]
     const imported = async (name: string, rowsOf: readonly object[]) =>
-      JSON.parse(await tell(['import', 'expenses', fileOf(rowsOf, name), '--json'], env)) as unknown
+      JSON.parse(await runOk(['import', 'expenses', fileOf(rowsOf, name), '--json'], env)) as unknown
     expect(await imported('cut.ndjson', own.slice(0, 7))).toMatchObject({
       rows: 7,
       changed: 6,
@@ -159,11 +159,11 @@ describe('import expenses', { timeout: 120_000 }, () => {
       refused: [],
       unreadable: [],
     })
-    expect(await tell(['import', 'expenses', fileOf(own)], env)).toContain(
+    expect(await runOk(['import', 'expenses', fileOf(own)], env)).toContain(
       '9 rows: 0 imported (0 events), 8 known already, 1 derived row left out, 0 refused, 0 unreadable',
     )
     const [balance] = (
-      JSON.parse(await tell(['explain', 'expenses', 'GROUP#g1', 'BALANCE#EUR', '--json'], env)) as {
+      JSON.parse(await runOk(['explain', 'expenses', 'GROUP#g1', 'BALANCE#EUR', '--json'], env)) as {
         items: readonly { members: Record<string, { share: number }> }[]
       }
     ).items
@@ -181,13 +181,13 @@ describe('import expenses', { timeout: 120_000 }, () => {
 
   test('E45: a Spliit export becomes a group, and a second import of it appends nothing', async () => {
     const env = { TRIBUTARY_DATA: freshFolder() }
-    expect(JSON.parse(await tell(['import', 'expenses', SPLIIT, '--json'], env))).toMatchObject({
+    expect(JSON.parse(await runOk(['import', 'expenses', SPLIIT, '--json'], env))).toMatchObject({
       events: 12,
       known: 0,
       refused: [],
       unreadable: [],
     })
-    expect(JSON.parse(await tell(['import', 'expenses', SPLIIT, '--json'], env))).toMatchObject({
+    expect(JSON.parse(await runOk(['import', 'expenses', SPLIIT, '--json'], env))).toMatchObject({
       events: 0,
       known: 11,
       refused: [],

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
-import { client, freshFolder, startServer, tell } from './program.ts'
+import { client, freshFolder, startServer, runOk } from './program.ts'
 
 test('explain of a balance reads like a bank statement', { timeout: 120_000 }, async () => {
   const env = { TRIBUTARY_DATA: freshFolder() }
   const server = await startServer(env)
   const person = async (user: string) =>
-    client(server.url, await tell(['token', 'create', '--user', user, '--domain', 'expenses'], env))
+    client(server.url, await runOk(['token', 'create', '--user', user, '--domain', 'expenses'], env))
   const [ann, bob] = [await person('ann'), await person('bob')]
   const group = `/api/groups/${String((await ann.post('/api/groups', { title: 'Trip', currency: 'EUR', name: 'Ann' })).body['id'])}`
   await bob.post(`${group}/join`, {
@@ -26,7 +26,7 @@ test('explain of a balance reads like a bank statement', { timeout: 120_000 }, a
   expect((await ann.send('PUT', paid, { status: 'completed' })).status).toBe(200)
 
   const statement = (columns: string): Promise<string> =>
-    tell(['explain', 'expenses', `GROUP#${group.split('/').at(-1)}`, 'BALANCE#EUR'], { ...env, COLUMNS: columns })
+    runOk(['explain', 'expenses', `GROUP#${group.split('/').at(-1)}`, 'BALANCE#EUR'], { ...env, COLUMNS: columns })
   const narrow = (await statement('80')).split('\n').slice(1, -2)
   expect(narrow[0]).toMatch(/^position +date +what +amount +member +change +balance$/)
   expect(narrow.filter((line) => line.length > 80)).toEqual([])
@@ -59,7 +59,7 @@ test('explain of a balance reads like a bank statement', { timeout: 120_000 }, a
     'Everybody is settled in EUR.',
   ])
   const [, , first = ''] = text.split('\n')
-  const then = await tell(
+  const then = await runOk(
     ['explain', 'expenses', `GROUP#${group.split('/').at(-1)}`, 'BALANCE#EUR', '--as-of', first.split(' ')[0] ?? ''],
     env,
   )

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { client, freshFolder, run, startServer, statusOf, tell } from './program.ts'
+import { client, freshFolder, run, startServer, statusOf, runOk } from './program.ts'
 import { DINNER, liveTogether, seen } from './roommates.ts'
 
 describe('from a group to what its members owe, embedded', { timeout: 180_000 }, () => {
@@ -37,12 +37,12 @@ describe('from a group to what its members owe, embedded', { timeout: 180_000 },
       await client(second.url, ann).post(`${group}/expenses`, DINNER, { 'idempotency-key': 'dinner' }),
     ).toMatchObject({ status: 201, body: { amount: '90.01' } })
 
-    await tell(['rebuild', 'expenses', '--yes'], env)
+    await runOk(['rebuild', 'expenses', '--yes'], env)
     expect(await statusOf(env, 'expenses')).toMatchObject({ generation: 2, table: 'FractiTable.g2', parked: 0 })
     expect(await seen(room, second.url)).toEqual(before)
     expect(await run(['verify', 'expenses'], env)).toMatchObject({ code: 0 })
     expect(
-      JSON.parse(await tell(['explain', 'expenses', `GROUP#${groupId}`, 'BALANCE#EUR', '--json'], env)),
+      JSON.parse(await runOk(['explain', 'expenses', `GROUP#${groupId}`, 'BALANCE#EUR', '--json'], env)),
     ).toMatchObject({
       key: groupId,
       steps: [

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { client, freshFolder, meal, newToken, run, startServer, tell } from './program.ts'
+import { client, freshFolder, meal, newToken, run, startServer, runOk } from './program.ts'
 
 interface Step {
   readonly position: string
@@ -28,7 +28,7 @@ describe('explain', { timeout: 120_000 }, () => {
     const day = made[0]?.userDate ?? ''
     expect((await ann.send('DELETE', `/v1/meals/${made[0]?.id}`)).status).toBe(200)
     const explained = async (...more: string[]): Promise<Explained> =>
-      JSON.parse(await tell(['explain', 'meals', 'USER#ann', `SUMMARY#${day}`, '--json', ...more], env)) as Explained
+      JSON.parse(await runOk(['explain', 'meals', 'USER#ann', `SUMMARY#${day}`, '--json', ...more], env)) as Explained
 
     const whole = await explained()
     expect(
@@ -46,7 +46,7 @@ describe('explain', { timeout: 120_000 }, () => {
     ])
 
     // `events` up to a moment lists as many events as `explain` counts up to it.
-    const events = (await tell(['events', '--to', new Date(second.appendedAt + 1).toISOString(), '--json'], env))
+    const events = (await runOk(['events', '--to', new Date(second.appendedAt + 1).toISOString(), '--json'], env))
       .split('\n')
       .map((line) => JSON.parse(line) as { position: string; appendedAt: string })
     expect(events.at(-1)).toMatchObject({
@@ -73,10 +73,10 @@ describe('explain', { timeout: 120_000 }, () => {
       })
     }
 
-    const shown = await tell(['explain', 'meals', 'USER#ann', `SUMMARY#${day}`], env)
+    const shown = await runOk(['explain', 'meals', 'USER#ann', `SUMMARY#${day}`], env)
     expect(shown).toMatch(/0:\d+ +\S+ +MealLogged +/)
     expect(shown).toContain('mealCount 1 → 2')
-    expect(await tell(['explain', 'meals', 'USER#ann'], env)).toContain(`SUMMARY#${day}`)
+    expect(await runOk(['explain', 'meals', 'USER#ann'], env)).toContain(`SUMMARY#${day}`)
   })
 
   test('explain reports an item that has never existed, or not yet, and lists existing ones', async () => {

@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest'
 import { kafkaLogs } from '../../processors/adapters/kafka/logs.ts'
 import { prepared } from '../prepared.ts'
 import { describeOnServices } from './on-services.ts'
-import { client, freshFolder, newToken, run, startServer, tell, until } from './program.ts'
+import { client, freshFolder, newToken, run, startServer, runOk, until } from './program.ts'
 import type { Env } from './program.ts'
 
 const WORDS = ['Grandmother Ottilie', 'swallowed secretly', 'Anns telephone']
@@ -40,7 +40,7 @@ const eat = async (url: string, token: string, count: number): Promise<void> => 
 }
 
 const tokenFor = (env: Env, user: string) =>
-  tell(['token', 'create', '--user', user, '--name', WORDS[2] as string], env)
+  runOk(['token', 'create', '--user', user, '--name', WORDS[2] as string], env)
 
 const mealsOfAnn = prepared(async (folder) => {
   const env = { TRIBUTARY_DATA: folder }
@@ -60,7 +60,7 @@ describe('tributary forget', { timeout: 240_000 }, () => {
       () => Promise.resolve(holding(env.TRIBUTARY_DATA).length > 0),
       () => 'the items are not on disk',
     )
-    const forgot = JSON.parse(await tell(['forget', '--subject', 'ann', '--yes', '--json'], env)) as object
+    const forgot = JSON.parse(await runOk(['forget', '--subject', 'ann', '--yes', '--json'], env)) as object
     expect(forgot).toMatchObject({ subject: 'ann', was: 'known', items: 61, left: [] })
     expect(holding(env.TRIBUTARY_DATA)).toEqual([])
     expect(await client(server.url, token).get('/v1/meals?day=2026-11-16')).toMatchObject({ status: 401 })
@@ -68,7 +68,7 @@ describe('tributary forget', { timeout: 240_000 }, () => {
     expect(await run(['rebuild', 'meals', '--yes'], env)).toMatchObject({ code: 0 })
     expect(await run(['verify'], env)).toMatchObject({ code: 0 })
     expect(holding(env.TRIBUTARY_DATA)).toEqual([])
-    expect(await tell(['forget', 'ann', '--yes'], env)).toContain('already forgotten')
+    expect(await runOk(['forget', 'ann', '--yes'], env)).toContain('already forgotten')
     const back = await newToken(env, 'ann')
     expect(
       (await client(server.url, back).post('/v1/meals', { ...meal(0), mealSummary: 'Somebody new', notes: 'x' }))
@@ -88,7 +88,7 @@ describe('tributary forget', { timeout: 240_000 }, () => {
   test('without a server: the same', async () => {
     const env = { TRIBUTARY_DATA: (await mealsOfAnn()).folder }
     expect(holding(env.TRIBUTARY_DATA).length).toBeGreaterThan(0)
-    expect(await tell(['forget', '--subject', 'ann', '--yes'], env)).toContain('ann is forgotten')
+    expect(await runOk(['forget', '--subject', 'ann', '--yes'], env)).toContain('ann is forgotten')
     expect(holding(env.TRIBUTARY_DATA)).toEqual([])
     expect(await run(['verify'], env)).toMatchObject({ code: 0 })
   })
@@ -163,8 +163,8 @@ describeOnServices(
         ).toBe(201)
         const before = await everyRow(dynamodb.endpoint)
         expect(before).toContain(WORDS[0])
-        expect(await topicBytes(kafka.brokers)).toMatchObject({ holds: false })
-        expect(JSON.parse(await tell(['forget', '--subject', 'ann', '--yes', '--json'], env))).toMatchObject({
+        expect(await topicBytes(kafka.brokers)).toMatchObject({ hasText: false })
+        expect(JSON.parse(await runOk(['forget', '--subject', 'ann', '--yes', '--json'], env))).toMatchObject({
           was: 'known',
           items: 13,
           left: [],
@@ -172,7 +172,7 @@ describeOnServices(
         const after = await everyRow(dynamodb.endpoint)
         for (const word of WORDS) expect(after).not.toContain(word)
         expect(after).toContain('Bread of Bob')
-        expect(await topicBytes(kafka.brokers)).toMatchObject({ holds: false })
+        expect(await topicBytes(kafka.brokers)).toMatchObject({ hasText: false })
         expect(await client(edge.url, token).get('/v1/meals?day=2026-11-16')).toMatchObject({ status: 401 })
         expect(await run(['verify'], env)).toMatchObject({ code: 0 })
         expect(await run(['rebuild', 'meals', '--yes'], env)).toMatchObject({ code: 0 })
@@ -207,16 +207,16 @@ const everyRow = async (endpoint: string): Promise<string> => {
   return found.join('\n')
 }
 
-const topicBytes = async (brokers: readonly string[]): Promise<{ records: number; holds: boolean }> => {
+const topicBytes = async (brokers: readonly string[]): Promise<{ records: number; hasText: boolean }> => {
   const logs = kafkaLogs({ brokers, partitions: 2 })
   const log = await logs.open('meals.events')
-  let [records, holds] = [0, false]
+  let [records, hasText] = [0, false]
   for (const { partition, low, high } of await log.watermarks()) {
     for await (const some of log.read(partition, low, high)) {
       records += some.length
-      holds ||= some.some(({ value }) => WORDS.some((word) => Buffer.from(value).includes(word)))
+      hasText ||= some.some(({ value }) => WORDS.some((word) => Buffer.from(value).includes(word)))
     }
   }
   await logs.close()
-  return { records, holds }
+  return { records, hasText }
 }

@@ -5,7 +5,7 @@ import { DynamoDB } from '@aws-sdk/client-dynamodb'
 import { expect, test } from 'vitest'
 import { startLoad } from './load.ts'
 import { describeOnServices } from './on-services.ts'
-import { cleanEnv, newToken, run, startServer, tell, until } from './program.ts'
+import { cleanEnv, newToken, run, startServer, runOk, until } from './program.ts'
 import type { Env } from './program.ts'
 
 const program = join(import.meta.dirname, '..', '..', 'bin', 'tributary.js')
@@ -16,7 +16,7 @@ interface Row {
 }
 
 const rows = async (env: Env): Promise<readonly Row[]> =>
-  (await tell(['generations', 'meals', '--json'], env)).split('\n').map((line) => JSON.parse(line) as Row)
+  (await runOk(['generations', 'meals', '--json'], env)).split('\n').map((line) => JSON.parse(line) as Row)
 
 describeOnServices(
   'generations on Kafka and DynamoDB Local, with two processor processes',
@@ -31,7 +31,7 @@ describeOnServices(
       const [edge] = servers
       const tokens: string[] = []
       for (const user of ['ann', 'bob', 'cyd', 'dan']) tokens.push(await newToken(env, user))
-      const load = startLoad({ url: () => edge.url, tokens, lanes: 4 })
+      const load = startLoad({ url: () => edge.url, tokens, connections: 4 })
       const more = (acks: number) => {
         const enough = load.acked.size + acks
         return until(
@@ -71,11 +71,11 @@ describeOnServices(
       expect(resumed).toMatchObject({ code: 0, stdout: expect.stringContaining('"generation":2') })
 
       await more(20)
-      expect(await tell(['flip', 'meals'], env)).toContain('generation 2 of meals serves')
+      expect(await runOk(['flip', 'meals'], env)).toContain('generation 2 of meals serves')
       await more(40)
-      await tell(['flip', 'meals', '--to', '1'], env)
+      await runOk(['flip', 'meals', '--to', '1'], env)
       await more(20)
-      await tell(['flip', 'meals', '--to', '2'], env)
+      await runOk(['flip', 'meals', '--to', '2'], env)
       await more(20)
       expect(await run(['generations', 'meals', '--drop', '2', '--yes'], env)).toMatchObject({
         code: 1,

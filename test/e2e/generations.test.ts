@@ -10,7 +10,7 @@ import { openCodec } from '../../schemas/codec.ts'
 import { prepared } from '../prepared.ts'
 import { startLoad } from './load.ts'
 import { longTest } from '../services/available.ts'
-import { cleanEnv, client, freshFolder, meal, newToken, run, startServer, tell, until, statusOf } from './program.ts'
+import { cleanEnv, client, freshFolder, meal, newToken, run, startServer, runOk, until, statusOf } from './program.ts'
 import type { Env } from './program.ts'
 
 const program = join(import.meta.dirname, '..', '..', 'bin', 'tributary.js')
@@ -51,7 +51,7 @@ interface Row {
 }
 
 const rows = async (env: Env): Promise<readonly Row[]> =>
-  (await tell(['generations', 'meals', '--json'], env)).split('\n').map((line) => JSON.parse(line) as Row)
+  (await runOk(['generations', 'meals', '--json'], env)).split('\n').map((line) => JSON.parse(line) as Row)
 
 /** A rebuild in its own process, slow enough to be killed in the middle. */
 const slowRebuild = (env: Env, args: readonly string[]) => {
@@ -94,7 +94,7 @@ describe('generations, embedded', { timeout: 300_000 }, () => {
     const { generation, events } = JSON.parse(resumed.stdout) as { generation: number; events: number }
     expect(generation).toBe(2)
     expect(events).toBeLessThan(20_000)
-    expect(JSON.parse(await tell(['rebuild', 'meals', '--no-flip', '--yes', '--json'], env))).toMatchObject({
+    expect(JSON.parse(await runOk(['rebuild', 'meals', '--no-flip', '--yes', '--json'], env))).toMatchObject({
       generation: 3,
       events: 20_000,
     })
@@ -113,10 +113,10 @@ describe('generations, embedded', { timeout: 300_000 }, () => {
     await until(() => Promise.resolve(killed.folded() > 2_500), killed.stderr)
     killed.kill('SIGKILL')
     await killed.ended
-    expect(JSON.parse(await tell(['rebuild', 'meals', '--resume', '--no-flip', '--yes', '--json'], env))).toMatchObject(
-      { generation: 2 },
-    )
-    expect(JSON.parse(await tell(['rebuild', 'meals', '--no-flip', '--yes', '--json'], env))).toMatchObject({
+    expect(
+      JSON.parse(await runOk(['rebuild', 'meals', '--resume', '--no-flip', '--yes', '--json'], env)),
+    ).toMatchObject({ generation: 2 })
+    expect(JSON.parse(await runOk(['rebuild', 'meals', '--no-flip', '--yes', '--json'], env))).toMatchObject({
       generation: 3,
       events: 100_000,
     })
@@ -172,8 +172,8 @@ describe('generations, embedded', { timeout: 300_000 }, () => {
       stderr: expect.stringContaining('generation-unknown'),
     })
     expect(await run(['flip', 'meals'], env)).toMatchObject({ code: 2, stderr: expect.stringContaining('--to N') })
-    await tell(['generations', 'meals', '--drop', '2', '--yes'], env)
-    await tell(['generations', 'meals', '--drop', '2', '--yes'], env)
+    await runOk(['generations', 'meals', '--drop', '2', '--yes'], env)
+    await runOk(['generations', 'meals', '--drop', '2', '--yes'], env)
     expect(await rows(env)).toMatchObject([{ generation: 1 }])
     expect(await server.stop()).toBe(0)
   })
@@ -182,16 +182,16 @@ describe('generations, embedded', { timeout: 300_000 }, () => {
     const env = { TRIBUTARY_DATA: freshFolder() }
     const server = await startServer(env)
     const tokens = [await newToken(env, 'ann'), await newToken(env, 'bob')]
-    const load = startLoad({ url: () => server.url, tokens, lanes: 4 })
+    const load = startLoad({ url: () => server.url, tokens, connections: 4 })
     const readers = tokens.map((token) => watchDay(server.url, token))
     await until(
       () => Promise.resolve(load.acked.size > 50),
       () => server.stderr(),
     )
-    await tell(['rebuild', 'meals', '--yes'], env)
-    expect(await tell(['flip', 'meals', '--to', '1'], env)).toContain('generation 1 of meals serves')
-    expect(await tell(['flip', 'meals'], env)).toContain('generation 2 of meals serves')
-    await tell(['generations', 'meals', '--drop', '1', '--yes'], env)
+    await runOk(['rebuild', 'meals', '--yes'], env)
+    expect(await runOk(['flip', 'meals', '--to', '1'], env)).toContain('generation 1 of meals serves')
+    expect(await runOk(['flip', 'meals'], env)).toContain('generation 2 of meals serves')
+    await runOk(['generations', 'meals', '--drop', '1', '--yes'], env)
     const enough = load.acked.size + 50
     await until(
       () => Promise.resolve(load.acked.size > enough),

@@ -9,7 +9,7 @@ import {
   mealRows,
 } from './imports.ts'
 import { describeOnServices } from './on-services.ts'
-import { client, meal, newToken, run, startServer, tell, until } from './program.ts'
+import { client, meal, newToken, run, startServer, runOk, until } from './program.ts'
 
 const TIMEOUT = 180_000
 
@@ -49,10 +49,10 @@ describeOnServices('on Kafka and DynamoDB, a repeated import', (services) => {
       expect((await ann.post('/v1/meals', meal(1))).status).toBe(201)
       const bar = client(
         server.url,
-        await tell(['token', 'create', '--user', 'bo-west', '--domain', 'scales', '--scopes', 'read,write'], env),
+        await runOk(['token', 'create', '--user', 'bo-west', '--domain', 'scales', '--scopes', 'read,write'], env),
       )
       expect((await bar.post('/v1/locations/loc-001/devices', { device_id: 'SCALE-0042' })).status).toBe(201)
-      await tell(['forget', '--subject', 'ann-lee', '--yes'], env)
+      await runOk(['forget', '--subject', 'ann-lee', '--yes'], env)
       await until(
         async () =>
           (await rawRecords(services.kafka.brokers, 'scales.events')).some(

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'vitest'
-import { client, freshFolder, newToken, run, runProcess, tell, type Env, type Ran, type Server } from './program.ts'
+import { client, freshFolder, newToken, run, runProcess, runOk, type Env, type Ran, type Server } from './program.ts'
 
 export const SPLIIT = join(import.meta.dirname, '..', 'projections', 'expenses', 'import', 'spliit-holiday.json')
 
@@ -127,7 +127,7 @@ interface ShownEvent {
 }
 
 const metasIn = async (env: Env, domain: string): Promise<readonly ShownEvent['event']['meta'][]> =>
-  (await tell(['events', '--domain', domain, '--json'], env))
+  (await runOk(['events', '--domain', domain, '--json'], env))
     .split('\n')
     .filter((line) => line !== '')
     .map((line) => (JSON.parse(line) as ShownEvent).event.meta)

@@ -5,7 +5,7 @@ import type { GenerationRow } from '../../host/ipc/operations/generations.ts'
 import { createRandom, type Random } from '../../simulation/random.ts'
 import { differencesOf, expectedDays, progress, startLoad } from './load.ts'
 import type { Load } from './load.ts'
-import { client, newToken, startCommand, startServer, tell } from './program.ts'
+import { client, newToken, startCommand, startServer, runOk } from './program.ts'
 import type { Env, Ran, Server, Started } from './program.ts'
 
 /** The operation next to the load at the moment of the kill. */
@@ -18,7 +18,7 @@ export interface KillOptions {
   readonly cycles: number
   readonly seed: number
   /** Called after every cycle with its result. */
-  readonly told: (line: string) => void
+  readonly report: (line: string) => void
 }
 
 export interface Killed {
@@ -43,7 +43,7 @@ interface World extends KillOptions {
   whole: { readonly changes: number; readonly ms: number }
 }
 
-const LANES = 6
+const CONNECTIONS = 6
 const FIRST_ACKS = 1_000
 const KEYS_A_CYCLE = 1_000_000
 const MOST_GENERATIONS = 4
@@ -52,7 +52,7 @@ const HANGS_MS = 180_000
 
 /** Runs the embedded program under load and kills it with SIGKILL repeatedly. Compares all acknowledged requests after every cycle. */
 export const killCycles = async (options: KillOptions): Promise<Killed> => {
-  const { env, cycles, seed, told } = options
+  const { env, cycles, seed, report } = options
   const server = await startServer(env)
   const tokens = [await newToken(env, 'ann'), await newToken(env, 'bob'), await newToken(env, 'cyd')]
   const world: World = {
@@ -71,7 +71,7 @@ export const killCycles = async (options: KillOptions): Promise<Killed> => {
   for (let cycle = 1; cycle <= cycles && world.problems.length === 0; cycle += 1) {
     const moment = await cycleOf(world, cycle)
     world.moments.set(moment, (world.moments.get(moment) ?? 0) + 1)
-    told(`cycle ${cycle} of ${cycles}: ${moment}`)
+    report(`cycle ${cycle} of ${cycles}: ${moment}`)
   }
   if (world.problems.length === 0) await proveAll(world)
   const acknowledged = [...world.sums.values()].flat().reduce((sum, { meals }) => sum + meals, 0)
@@ -82,7 +82,7 @@ export const killCycles = async (options: KillOptions): Promise<Killed> => {
 const inLoad = async (world: World, cycle: number, during: (load: Load) => Promise<void>): Promise<void> => {
   const day = new Date(Date.UTC(2020, 0, 1 + cycle)).toISOString().slice(0, 10)
   const at = { url: () => world.server.url, tokens: world.tokens, day }
-  const load = startLoad({ ...at, lanes: LANES, first: cycle * KEYS_A_CYCLE })
+  const load = startLoad({ ...at, connections: CONNECTIONS, first: cycle * KEYS_A_CYCLE })
   await during(load)
   await load.stop()
   await load.settle(at.url)
@@ -129,13 +129,13 @@ const summariesOf = async (
 }
 
 const rowsOf = async ({ env }: Pick<World, 'env'>): Promise<readonly Row[]> =>
-  (await tell(['generations', 'meals', '--json'], env)).split('\n').map((line) => JSON.parse(line) as Row)
+  (await runOk(['generations', 'meals', '--json'], env)).split('\n').map((line) => JSON.parse(line) as Row)
 
 /** One undisturbed rebuild. */
 const measure = async (world: World): Promise<void> => {
   const watching = controlChanges(world.env)
   const began = Date.now()
-  await tell(['rebuild', 'meals', '--yes'], world.env)
+  await runOk(['rebuild', 'meals', '--yes'], world.env)
   world.whole = { changes: Math.max(1, watching.seen()), ms: Date.now() - began }
   watching.stop()
   world.rows = await rowsOf(world)
@@ -263,7 +263,7 @@ const tidy = async (world: World): Promise<void> => {
   for (const { generation, state } of world.rows) {
     if (world.rows.length < MOST_GENERATIONS && state !== 'dropping') continue
     if (state === 'serving') continue
-    await tell(['generations', 'meals', '--drop', String(generation), '--yes'], world.env)
+    await runOk(['generations', 'meals', '--drop', String(generation), '--yes'], world.env)
     world.rows = await rowsOf(world)
   }
 }
@@ -272,10 +272,10 @@ const tidy = async (world: World): Promise<void> => {
 const proveAll = async (world: World): Promise<void> => {
   const { env, problems } = world
   const half = (await rowsOf(world)).some(({ state }) => state === 'half-built' || state === 'building')
-  await tell(['rebuild', 'meals', '--yes', ...(half ? ['--resume'] : [])], env)
+  await runOk(['rebuild', 'meals', '--yes', ...(half ? ['--resume'] : [])], env)
   const complete = (await rowsOf(world)).filter(({ state }) => state === 'serving' || state === 'following')
   for (const { generation } of complete) {
-    await tell(['flip', 'meals', '--to', String(generation)], env)
+    await runOk(['flip', 'meals', '--to', String(generation)], env)
     const { code, stdout } = await startCommand(['verify'], env).ended
     if (code !== 0) problems.push(`verify of generation ${generation} ended with ${code}: ${stdout}`)
     problems.push(...(await earlierDays(world)))

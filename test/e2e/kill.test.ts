@@ -5,7 +5,7 @@ import { killCycles } from './kill-cycles.ts'
 import { freshFolder } from './program.ts'
 
 /** `KILL_CYCLES=300 KILL_SEED=7 npm run kill-cycles` runs longer, with other moments. */
-const isAsked = process.env['KILL_CYCLES'] !== undefined
+const isConfigured = process.env['KILL_CYCLES'] !== undefined
 const CYCLES = Number(process.env['KILL_CYCLES'] ?? (isLong ? KILL_CYCLES.long : KILL_CYCLES.short))
 const SEED = Number(process.env['KILL_SEED'] ?? 1)
 const A_CYCLE_MS = 30_000
@@ -14,11 +14,11 @@ test(
   `kill -9 of the program ${CYCLES} times, in load, rebuilds, resumes, flips and drops: no acknowledged event is lost, and none is folded twice`,
   async () => {
     let last = 'before the first cycle'
-    const told = (line: string): void => {
+    const report = (line: string): void => {
       last = line
-      if (isAsked) process.stderr.write(`${line}\n`)
+      if (isConfigured) process.stderr.write(`${line}\n`)
     }
-    const killed = await killCycles({ env: { TRIBUTARY_DATA: freshFolder() }, cycles: CYCLES, seed: SEED, told })
+    const killed = await killCycles({ env: { TRIBUTARY_DATA: freshFolder() }, cycles: CYCLES, seed: SEED, report })
     const { cycles, acknowledged, moments, problems } = killed
     process.stdout.write(
       [

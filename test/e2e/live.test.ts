@@ -1,17 +1,17 @@
 import { expect, test, describe } from 'vitest'
 import WebSocket from 'ws'
-import { client, freshFolder, startServer, tell, until, type Env, type Server } from './program.ts'
+import { client, freshFolder, startServer, runOk, until, type Env, type Server } from './program.ts'
 import { describeOnServices } from './on-services.ts'
 
 interface Message {
   readonly type: 'snapshot' | 'resumed' | 'changes'
   readonly epoch: number
   readonly cursor: string
-  readonly items?: readonly Told[]
-  readonly changes?: readonly Told[]
+  readonly items?: readonly PushedItem[]
+  readonly changes?: readonly PushedItem[]
 }
 
-interface Told {
+interface PushedItem {
   readonly key: string
   readonly version: number
   readonly item: Readonly<Record<string, unknown>> | null
@@ -31,35 +31,35 @@ const connect = async (
     ['tributary.v1', `bearer.${token}`],
     { headers },
   )
-  const heard: Message[] = []
+  const messages: Message[] = []
   const state = { status: 0, closed: 0 }
-  socket.on('message', (data: Buffer) => heard.push(JSON.parse(data.toString()) as Message))
+  socket.on('message', (data: Buffer) => messages.push(JSON.parse(data.toString()) as Message))
   socket.on('unexpected-response', (_request, response) => (state.status = response.statusCode ?? 0))
   socket.on('error', () => undefined)
   socket.on('close', (code) => (state.closed = code))
   await until(
-    async () => heard.length > 0 || state.status > 0 || state.closed > 0,
+    async () => messages.length > 0 || state.status > 0 || state.closed > 0,
     () => 'no answer',
   )
-  const told = () => heard.flatMap(({ items = [], changes = [] }) => [...items, ...changes])
+  const pushedItems = () => messages.flatMap(({ items = [], changes = [] }) => [...items, ...changes])
   const levels = () =>
-    told()
+    pushedItems()
       .filter(({ key }) => key === 'TAP#01#STATE')
       .map(({ item }) => item?.['level_pct'])
-  return { heard, state, told, levels, close: () => socket.close(), protocol: () => socket.protocol }
+  return { messages, state, pushedItems, levels, close: () => socket.close(), protocol: () => socket.protocol }
 }
 
 const openBar = async (env: Env, { url }: Server) => {
-  const token = await tell(['token', 'create', '--user', 'ann', '--domain', 'scales'], env)
+  const token = await runOk(['token', 'create', '--user', 'ann', '--domain', 'scales'], env)
   const { send } = client(url, token)
-  const said = async (method: 'POST' | 'PUT', path: string, body: unknown) => {
+  const command = async (method: 'POST' | 'PUT', path: string, body: unknown) => {
     const { status, body: answer } = await send(method, path, body)
     if (status >= 300) throw new Error(`${method} ${path}: ${status} ${JSON.stringify(answer)}`)
   }
-  await said('POST', '/v1/beers', { beer_id: 'stout', name: 'Stout', specific_gravity: 1.014 })
-  await said('POST', '/v1/locations/loc-1/devices', { device_id: 'scale-1' })
-  await said('PUT', '/v1/locations/loc-1/taps/01/device', { device_id: 'scale-1' })
-  await said('POST', '/v1/locations/loc-1/taps/01/keg', { beer_id: 'stout', keg_type: 'half_barrel' })
+  await command('POST', '/v1/beers', { beer_id: 'stout', name: 'Stout', specific_gravity: 1.014 })
+  await command('POST', '/v1/locations/loc-1/devices', { device_id: 'scale-1' })
+  await command('PUT', '/v1/locations/loc-1/taps/01/device', { device_id: 'scale-1' })
+  await command('POST', '/v1/locations/loc-1/taps/01/keg', { beer_id: 'stout', keg_type: 'half_barrel' })
   let seq = 0
   const read = (level: number, at = url) =>
     client(at, token).send('POST', '/v1/devices/scale-1/readings', {
@@ -87,7 +87,7 @@ describe('a watched bar, embedded', () => {
       )
       await first.stop()
       const second = await startServer(env)
-      expect((await connect(second, { token })).heard[0]).toMatchObject({ type: 'snapshot' })
+      expect((await connect(second, { token })).messages[0]).toMatchObject({ type: 'snapshot' })
       await second.stop()
     },
   )
@@ -101,41 +101,41 @@ describe('a watched bar, embedded', () => {
     expect(one.protocol()).toBe('tributary.v1')
     await until(
       async () => one.levels().at(-1) === 80,
-      () => JSON.stringify(one.heard),
+      () => JSON.stringify(one.messages),
     )
-    expect(one.heard[0]).toMatchObject({ type: 'snapshot', epoch: 1 })
+    expect(one.messages[0]).toMatchObject({ type: 'snapshot', epoch: 1 })
     for (const level of [79, 78, 77]) await read(level)
     await until(
       async () => one.levels().at(-1) === 77,
-      () => JSON.stringify(one.heard),
+      () => JSON.stringify(one.messages),
     )
     expect(one.levels().filter((level) => [79, 78, 77].includes(level as number))).toEqual([79, 78, 77])
     const versions = one
-      .told()
+      .pushedItems()
       .filter(({ key }) => key === 'TAP#01#STATE')
       .map(({ version }) => version)
     expect(versions).toEqual([...versions].sort((a, b) => a - b))
-    const cursor = one.heard.at(-1)?.cursor ?? ''
+    const cursor = one.messages.at(-1)?.cursor ?? ''
     one.close()
     await read(76)
     const again = await connect(server, { token, cursor })
-    expect(again.heard[0]).toMatchObject({ type: 'resumed', epoch: 1 })
+    expect(again.messages[0]).toMatchObject({ type: 'resumed', epoch: 1 })
     await until(
       async () => again.levels().at(-1) === 76,
-      () => JSON.stringify(again.heard),
+      () => JSON.stringify(again.messages),
     )
-    await tell(['rebuild', 'scales', '--yes'], env)
+    await runOk(['rebuild', 'scales', '--yes'], env)
     await until(
-      async () => again.heard.some(({ type, epoch }) => type === 'snapshot' && epoch === 2),
-      () => JSON.stringify(again.heard),
+      async () => again.messages.some(({ type, epoch }) => type === 'snapshot' && epoch === 2),
+      () => JSON.stringify(again.messages),
     )
     await read(75)
     await until(
       async () => again.levels().at(-1) === 75,
-      () => JSON.stringify(again.heard),
+      () => JSON.stringify(again.messages),
     )
 
-    const stranger = await tell(['token', 'create', '--user', 'eve', '--domain', 'scales'], env)
+    const stranger = await runOk(['token', 'create', '--user', 'eve', '--domain', 'scales'], env)
     expect((await connect(server, { token: stranger })).state.status).toBe(404)
     expect((await connect(server, { token: 'nonsense' })).state.status).toBe(401)
     expect((await connect(server, { token, loc: 'loc%231' })).state.status).toBe(404)
@@ -165,10 +165,10 @@ describeOnServices('a bar watched on Kafka and DynamoDB', (services) => {
     for (const watcher of watchers) {
       await until(
         async () => watcher.levels().at(-1) === 76,
-        () => JSON.stringify(watcher.heard),
+        () => JSON.stringify(watcher.messages),
       )
       const versions = watcher
-        .told()
+        .pushedItems()
         .filter(({ key }) => key === 'TAP#01#STATE')
         .map(({ version }) => version)
       expect(versions).toEqual([...new Set(versions)].sort((a, b) => a - b))

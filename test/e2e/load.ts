@@ -18,7 +18,7 @@ export interface Load {
 export interface LoadOptions {
   readonly url: () => string
   readonly tokens: readonly string[]
-  readonly lanes: number
+  readonly connections: number
   /** The day of all meals. */
   readonly day?: string
   /** The number of the first Idempotency-Key. Each next number is one higher. */
@@ -28,7 +28,7 @@ export interface LoadOptions {
 const DAY = '2026-11-16'
 
 /** Posts meals with their own Idempotency-Key on several connections at once. Continues after interruptions. */
-export const startLoad = ({ url, tokens, lanes, day = DAY, first = 0 }: LoadOptions): Load => {
+export const startLoad = ({ url, tokens, connections, day = DAY, first = 0 }: LoadOptions): Load => {
   const acked = new Map<string, string>()
   const unknown = new Set<string>()
   const unexpected: string[] = []
@@ -49,7 +49,7 @@ export const startLoad = ({ url, tokens, lanes, day = DAY, first = 0 }: LoadOpti
       unknown.add(key)
     }
   }
-  const lane = async (): Promise<void> => {
+  const runConnection = async (): Promise<void> => {
     while (running) {
       const key = String(next++)
       await post(key, url())
@@ -60,7 +60,7 @@ export const startLoad = ({ url, tokens, lanes, day = DAY, first = 0 }: LoadOpti
       }
     }
   }
-  const lanesRunning = Promise.all(Array.from({ length: lanes }, lane))
+  const connectionsRun = Promise.all(Array.from({ length: connections }, runConnection))
   return {
     acked,
     unknown,
@@ -70,7 +70,7 @@ export const startLoad = ({ url, tokens, lanes, day = DAY, first = 0 }: LoadOpti
     },
     async stop() {
       running = false
-      await lanesRunning
+      await connectionsRun
     },
   }
 }
@@ -123,8 +123,8 @@ export const differencesOf = async (
     tokens.map(async (token, user) => {
       const ids = await idsOf(client(url(), token), day)
       const acked = new Set([...load.acked].filter(([key]) => Number(key) % tokens.length === user).map(([, id]) => id))
-      const asked = await client(url(), token).get(`/v1/summaries?from=${day}&to=${day}`)
-      const [summary] = asked.body['items'] as readonly { mealCount: number; totalCalories: number }[]
+      const summaries = await client(url(), token).get(`/v1/summaries?from=${day}&to=${day}`)
+      const [summary] = summaries.body['items'] as readonly { mealCount: number; totalCalories: number }[]
       const sums = { meals: summary?.mealCount ?? 0, milliCalories: Math.round((summary?.totalCalories ?? 0) * 1000) }
       return [
         ...[...acked].filter((id) => !ids.includes(id)).map((id) => `${day}: meal ${id} was acknowledged and is lost`),

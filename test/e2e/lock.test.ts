@@ -12,14 +12,14 @@ import { freshFolder } from './program.ts'
 const code = (of: string) => expect.objectContaining({ code: of })
 const fromSource = join(import.meta.dirname, '../from-source.mjs')
 
-interface Holder {
+interface Locker {
   /** Lets the process try to hold the folder. Resolves to `held` or the code of the fault. */
-  hold(): Promise<string>
+  tryLock(): Promise<string>
   kill(): Promise<void>
 }
 
 /** A process with its own temporary folder. */
-const startHolder = (folder: string): Holder => {
+const startLocker = (folder: string): Locker => {
   const child = spawn(
     process.execPath,
     ['--import', fromSource, join(import.meta.dirname, 'folder-locker.ts'), folder],
@@ -29,7 +29,7 @@ const startHolder = (folder: string): Holder => {
   onTestFinished(() => void child.kill('SIGKILL'))
   const lines = createInterface({ input: child.stdout })
   return {
-    hold: async () => {
+    tryLock: async () => {
       const answer = once(lines, 'line')
       child.stdin.write('hold\n')
       return ((await answer) as [string])[0]
@@ -44,33 +44,33 @@ const startHolder = (folder: string): Holder => {
 describe('the folder lock', { timeout: 60_000 }, () => {
   test('has one owner for a path of more than 200 characters, also if the processes have different temporary folders', async () => {
     const folder = join(freshFolder(), 'x'.repeat(120), 'y'.repeat(120))
-    const [first, second] = [startHolder(folder), startHolder(folder)]
-    expect(await first.hold()).toBe('held')
-    expect(await second.hold()).toBe('data-folder-in-use')
+    const [first, second] = [startLocker(folder), startLocker(folder)]
+    expect(await first.tryLock()).toBe('held')
+    expect(await second.tryLock()).toBe('data-folder-in-use')
     await expect(lockFolder(folder)).rejects.toThrow(code('data-folder-in-use'))
     const socket = await connectToServer(folder)
     expect(socket).toBeDefined()
     socket?.destroy()
     await first.kill()
     expect(await connectToServer(folder)).toBeUndefined()
-    const held = await lockFolder(folder)
-    await held.release()
+    const lock = await lockFolder(folder)
+    await lock.release()
   })
 
   test('counts the bytes of a path, not its characters', async () => {
     const folder = join(freshFolder(), 'ž'.repeat(60))
-    const held = await lockFolder(folder)
+    const lock = await lockFolder(folder)
     const socket = await connectToServer(folder)
     expect(socket).toBeDefined()
     socket?.destroy()
-    await held.release()
+    await lock.release()
   })
 
   test('has one owner when several processes try at once after the owner was killed', async () => {
     const folder = freshFolder()
-    let waiting = Array.from({ length: 6 }, () => startHolder(folder))
+    let waiting = Array.from({ length: 6 }, () => startLocker(folder))
     while (waiting.length >= 3) {
-      const outcomes = await Promise.all(waiting.map((holder) => holder.hold()))
+      const outcomes = await Promise.all(waiting.map((holder) => holder.tryLock()))
       expect(outcomes.filter((outcome) => outcome !== 'data-folder-in-use')).toEqual(['held'])
       await waiting[outcomes.indexOf('held')]?.kill()
       waiting = waiting.filter((_, index) => outcomes[index] !== 'held')
@@ -79,8 +79,8 @@ describe('the folder lock', { timeout: 60_000 }, () => {
 
   test('is not taken from an owner that lost its socket', async () => {
     const folder = freshFolder()
-    const owner = startHolder(folder)
-    expect(await owner.hold()).toBe('held')
+    const owner = startLocker(folder)
+    expect(await owner.tryLock()).toBe('held')
     rmSync(join(folder, 'tributary.sock'))
     await expect(lockFolder(folder)).rejects.toThrow(code('data-folder-in-use'))
     await expect(connectToServer(folder)).rejects.toThrow(code('data-folder-in-use'))
@@ -134,10 +134,10 @@ describe('the permissions of the folder', () => {
     chmodSync(folder, 0o755)
     const notes: string[] = []
     for (let start = 0; start < 2; start += 1) {
-      const held = await lockFolder(folder, (line) => notes.push(line))
+      const lock = await lockFolder(folder, (line) => notes.push(line))
       expect(statSync(folder).mode & 0o777).toBe(0o700)
       expect(statSync(join(folder, 'tributary.sock')).mode & 0o777).toBe(0o600)
-      await held.release()
+      await lock.release()
     }
     expect(notes).toEqual([expect.stringContaining('mode 755')])
   })

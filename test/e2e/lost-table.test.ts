@@ -13,7 +13,7 @@ import {
   readiness,
   run,
   startServer,
-  tell,
+  runOk,
   until,
   type Env,
   type Server,
@@ -79,22 +79,22 @@ describeOnServices('a lost table, on Kafka and DynamoDB Local', (services) => {
     for (const command of READS) {
       const { code, stdout, stderr } = await run(command, env)
       if (['status', 'doctor'].includes(command[0] ?? ''))
-        expect({ command, code, told: `${stdout}${stderr}` }).toMatchObject({
+        expect({ command, code, printed: `${stdout}${stderr}` }).toMatchObject({
           code: 1,
-          told: expect.stringContaining('table-missing') as string,
+          printed: expect.stringContaining('table-missing') as string,
         })
       expect(await tables(), command.join(' ')).not.toContain(meals.table.name)
     }
-    expect(await tell(['generations', 'meals', '--json'], env)).toContain('"state":"missing"')
+    expect(await runOk(['generations', 'meals', '--json'], env)).toContain('"state":"missing"')
     expect(server.stderr()).toContain('table-missing')
-    await tell(['rebuild', 'meals', '--yes'], env)
+    await runOk(['rebuild', 'meals', '--yes'], env)
     await until(
       async () => (await readiness(server)).status === 200,
       () => `not ready again: ${server.stderr()}`,
     )
     expect((await ann.get(days)).body).toEqual(shown)
     expect(await run(['verify', 'meals'], env)).toMatchObject({ code: 0 })
-    await tell(['generations', 'meals', '--drop', '1', '--yes'], env)
+    await runOk(['generations', 'meals', '--drop', '1', '--yes'], env)
     expect(await server.stop()).toBe(0)
   }, 240_000)
 
@@ -148,7 +148,7 @@ describe('a lost table, embedded', { timeout: 180_000 }, () => {
       code: 1,
       stderr: expect.stringContaining('table-missing') as string,
     })
-    await tell(['rebuild', 'meals', '--yes'], env)
+    await runOk(['rebuild', 'meals', '--yes'], env)
     const second = await startServer(env)
     const token = await newToken(env, 'ann')
     expect((await client(second.url, token).get(days)).body).toEqual(shown)

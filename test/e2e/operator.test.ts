@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { CHANGES, commandText } from '../../host/ipc/command-record.ts'
 import { createOutput } from '../../cli/output.ts'
 import { createProgram } from '../../cli/program.ts'
-import { freshFolder, newToken, run, startCommand, startServer, tell, until, type Server } from './program.ts'
+import { freshFolder, newToken, run, startCommand, startServer, runOk, until, type Server } from './program.ts'
 import { describeOnServices } from './on-services.ts'
 
 interface Line {
@@ -63,12 +63,12 @@ describe('an operator command', { timeout: 120_000 }, () => {
     const env = { TRIBUTARY_DATA: freshFolder(), TRIBUTARY_LOG_LEVEL: 'info' }
     const server = await startServer(env)
     await newToken(env, 'ann')
-    expect(await tell(append(), env)).toMatch(/^0:\d+ MealLogged of ann \(event [0-9a-f-]{36}\): accepted$/)
+    expect(await runOk(append(), env)).toMatch(/^0:\d+ MealLogged of ann \(event [0-9a-f-]{36}\): accepted$/)
     expect(await run(['parked', 'discard', 'no-such-id', '--reason', 'a secret reason'], env)).toMatchObject({
       code: 1,
     })
-    await tell(['verify', 'meals'], env)
-    await tell(['status'], env)
+    await runOk(['verify', 'meals'], env)
+    await runOk(['status'], env)
     const following = startCommand(['events', '--follow'], env)
     await until(
       () => Promise.resolve(following.stderr() !== ''),
@@ -95,7 +95,7 @@ describe('an operator command', { timeout: 120_000 }, () => {
   test('that changes something while no server runs is logged by the next server', async () => {
     const env = { TRIBUTARY_DATA: freshFolder(), TRIBUTARY_LOG_LEVEL: 'info' }
     await newToken(env, 'ann')
-    await tell(['status'], env)
+    await runOk(['status'], env)
     expect(await run(append('--idempotency-key', 'a secret key', '--json'), env)).toMatchObject({
       code: 0,
       stdout: expect.stringContaining('"kind":"applied"'),
@@ -107,7 +107,7 @@ describe('an operator command', { timeout: 120_000 }, () => {
     ])
     await server.stop()
     const again = await startServer(env)
-    await tell(['status'], env)
+    await runOk(['status'], env)
     expect(await logged(again, 1)).toEqual(['status: exit 0'])
   })
 
@@ -142,16 +142,16 @@ describeOnServices('an operator command on Kafka and DynamoDB', (services) => {
     const env = services.env({ TRIBUTARY_LOG_LEVEL: 'info', TRIBUTARY_KAFKA_PARTITIONS: '3' })
     const server = await startServer(env)
     await newToken(env, 'ann')
-    expect(await tell(append(), env)).toMatch(/^\d:\d+ MealLogged of ann .*: accepted$/)
+    expect(await runOk(append(), env)).toMatch(/^\d:\d+ MealLogged of ann .*: accepted$/)
     expect(await logged(server, 2)).toEqual([
       'token create --user ann --scopes read,write: done',
       'append meals MealLogged … --subject ann: done',
     ])
-    const last = (await tell(['events', '--last', '2', '--json'], env))
+    const last = (await runOk(['events', '--last', '2', '--json'], env))
       .split('\n')
       .map((line) => (JSON.parse(line) as { type: string }).type)
     expect(last).toEqual(['PatIssued', 'MealLogged'])
-    expect(await tell(['events', '--last', '1', '--key', 'ann'], env)).toContain('MealLogged')
+    expect(await runOk(['events', '--last', '1', '--key', 'ann'], env)).toContain('MealLogged')
     expect((await logged(server, 4)).slice(2)).toEqual([
       'events --last 2 --json: done',
       'events --key ann --last 1: done',

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { longTest } from '../services/available.ts'
-import { client, deadly, freshFolder, meal, newToken, run, startServer, tell, until, statusOf } from './program.ts'
+import { client, deadly, freshFolder, meal, newToken, run, startServer, runOk, until, statusOf } from './program.ts'
 import type { Client, Env, Ran, Server } from './program.ts'
 
 const eat = async (who: Client, calories: number, minute: number): Promise<number> =>
@@ -32,7 +32,7 @@ const caughtUp = (env: Env, server: Server): Promise<void> =>
   )
 
 /** Ann's key is parked at a meal of 666 calories, with further events behind it. */
-const standing = async (followers: readonly number[] = [100, 200]) => {
+const parkedServer = async (followers: readonly number[] = [100, 200]) => {
   const env = { TRIBUTARY_DATA: freshFolder() }
   const server = await startServer(deadly(env, 'throw'))
   const [annsToken, bobsToken] = [await newToken(env, 'ann'), await newToken(env, 'bob')]
@@ -45,7 +45,7 @@ const standing = async (followers: readonly number[] = [100, 200]) => {
 
 describe('a poison event', { timeout: 180_000 }, () => {
   test('is listed with reason, time and waiting events, shown with its stack, and healed in order by corrected folds', async () => {
-    const { env, server, annsToken } = await standing()
+    const { env, server, annsToken } = await parkedServer()
     const [row, ...others] = await parked(env)
     expect(others).toEqual([])
     // The two meals, and possibly a PatUsed event after them.
@@ -61,7 +61,7 @@ describe('a poison event', { timeout: 180_000 }, () => {
       record: { event: { type: 'MealLogged', data: { calories: 666_000 } } },
     })
     expect(Date.parse(String(row?.['since']))).toBeGreaterThan(Date.parse('2026-01-01'))
-    const shown = await tell(['parked', 'show', 'ann'], env)
+    const shown = await runOk(['parked', 'show', 'ann'], env)
     for (const part of [
       'MealLogged at 0:',
       `${waiting} more of the key's events wait`,
@@ -93,7 +93,7 @@ describe('a poison event', { timeout: 180_000 }, () => {
   })
 
   longTest('killed in the middle of a retry, it is healed by the next, each event once', async () => {
-    const { env, server, annsToken } = await standing([100, 667, 300])
+    const { env, server, annsToken } = await parkedServer([100, 667, 300])
     await server.stop()
     const dying = deadly(env, `die ${join(freshFolder(), 'died')}`)
     const first = await startServer(dying)
@@ -112,7 +112,7 @@ describe('a poison event', { timeout: 180_000 }, () => {
   })
 
   test('is discarded on the record, and no rebuild folds it', async () => {
-    const { env, server, annsToken } = await standing()
+    const { env, server, annsToken } = await parkedServer()
     const position = String((await parked(env))[0]?.['position'])
     const discarded = await run(['parked', 'discard', 'ann', '--reason', 'a test entry', '--by', 'Ruth'], env)
     expect(discarded).toMatchObject({
@@ -170,7 +170,7 @@ describe('a poison event', { timeout: 180_000 }, () => {
   })
 
   test('with wrong arguments is reported: not parked, no reason, unknown generation', async () => {
-    const { env, server } = await standing()
+    const { env, server } = await parkedServer()
     for (const args of [
       ['show', '0:999'],
       ['retry', 'cyd'],

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { client, freshFolder, largePours, run, startServer, tell, until, type Client } from './program.ts'
+import { client, freshFolder, largePours, run, startServer, runOk, until, type Client } from './program.ts'
 
 const BAR = '/v1/locations/loc-001'
 
@@ -31,7 +31,7 @@ test('a changed rule detects pours anew in old readings: rebuild --diff shows ea
   const env = { TRIBUTARY_DATA: freshFolder(), TRIBUTARY_MQTT: 'off' }
   const later = largePours(env)
   const server = await startServer(env)
-  const token = await tell(['token', 'create', '--user', 'ann', '--domain', 'scales', '--scopes', 'read,write'], env)
+  const token = await runOk(['token', 'create', '--user', 'ann', '--domain', 'scales', '--scopes', 'read,write'], env)
   const ann = client(server.url, token)
   await openBar(ann)
   let seq = 0

@@ -111,7 +111,7 @@ export const run = async (args: readonly string[], env: Env): Promise<Ran> => {
 }
 
 /** Runs a command that must succeed. Returns its stdout. */
-export const tell = async (args: readonly string[], env: Env): Promise<string> => {
+export const runOk = async (args: readonly string[], env: Env): Promise<string> => {
   const { code, stdout, stderr } = await run(args, env)
   if (code !== 0) throw new Error(`tributary ${args.join(' ')} ended with ${code}: ${stderr}`)
   return stdout.trim()
@@ -240,17 +240,17 @@ export const readiness = async ({ admin }: Pick<Server, 'admin'>) => {
 
 /** Waits for a condition, with a bound that only a failure reaches. */
 export const until = async (
-  holds: () => Promise<boolean>,
+  isMet: () => Promise<boolean>,
   otherwise: () => string,
   timeoutMs = 60_000,
 ): Promise<void> => {
   let last = ''
-  const asked = (error: unknown): boolean => {
+  const failed = (error: unknown): boolean => {
     last = `: ${messageOf(error)}`
     return false
   }
   for (const deadline = Date.now() + timeoutMs; Date.now() < deadline; await delay(20))
-    if (await holds().catch(asked)) return
+    if (await isMet().catch(failed)) return
   throw new Error(`${otherwise()}${last}`)
 }
 
@@ -266,7 +266,7 @@ export const statusOf = async <Row = Readonly<Record<string, unknown>>>(env: Env
 }
 
 export const newToken = (env: Env, user: string, scopes = 'read,write'): Promise<string> =>
-  tell(['token', 'create', '--user', user, '--scopes', scopes], env)
+  runOk(['token', 'create', '--user', user, '--scopes', scopes], env)
 
 export interface Client {
   get(path: string, headers?: Record<string, string>): Promise<Answer>

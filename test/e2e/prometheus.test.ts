@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { expect, onTestFinished, test } from 'vitest'
 import { describeWith } from '../services/available.ts'
 import { prometheusAvailable, startPrometheus } from '../services/prometheus.ts'
-import { client, deadly, freshFolder, meal, newToken, run, startServer, tell, until } from './program.ts'
+import { client, deadly, freshFolder, meal, newToken, run, startServer, runOk, until } from './program.ts'
 
 /** The rules of docs/alerts.yml without the waiting times of the alerts. */
 const RULES = readFileSync(new URL('../../docs/alerts.yml', import.meta.url), 'utf8').replace(/for: \w+/g, 'for: 0s')
@@ -29,12 +29,12 @@ describeWith('a real Prometheus', prometheusAvailable(), () => {
 
     await untilFiring('TributaryUnverified')
     expect(await isFiring('TributaryParked')).toBe(false)
-    await tell(['verify', 'meals'], env)
+    await runOk(['verify', 'meals'], env)
     await untilClear('TributaryUnverified')
 
     expect((await ann.post('/v1/meals', { ...meal(1), calories: 666 }, { prefer: 'respond-async' })).status).toBe(202)
     await untilFiring('TributaryParked')
-    await tell(['parked', 'discard', 'ann', '--reason', 'test', '--by', 'ops'], env)
+    await runOk(['parked', 'discard', 'ann', '--reason', 'test', '--by', 'ops'], env)
     await untilClear('TributaryParked')
 
     const lags = (generation: number) =>
@@ -49,7 +49,7 @@ describeWith('a real Prometheus', prometheusAvailable(), () => {
       () => 'the lag of generation 1 is still there',
     )
     await untilFiring('TributaryUnverified')
-    await tell(['generations', 'meals', '--drop', '1', '--yes'], env)
+    await runOk(['generations', 'meals', '--drop', '1', '--yes'], env)
     await until(
       async () => (await prometheus.query('{domain="meals",generation="1",__name__=~"tributary_.*"}')).length === 0,
       () => 'generation 1 still has series',

@@ -14,7 +14,7 @@ describe('readiness', { timeout: 180_000 }, () => {
       const load = startLoad({
         url: () => server.url,
         tokens,
-        lanes: 8,
+        connections: 8,
         day: `2026-11-1${cycle}`,
         first: cycle * 100_000,
       })

@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { client, tell, type Answer, type Client, type Env } from './program.ts'
+import { client, runOk, type Answer, type Client, type Env } from './program.ts'
 
 const HASH = 'a1b2c3d4e5f60718293a4b5c6d7e8f90a1b2c3d4e5f60718293a4b5c6d7e8f90'
 export const DINNER = { amount: 100, description: 'Dinner' } as const
@@ -13,7 +13,7 @@ export interface Roommates {
 
 /** A group of two, a revised, deleted and restored expense, a settlement by hand and one by a transaction. */
 export const liveTogether = async (env: Env, url: string): Promise<Roommates> => {
-  const token = (user: string) => tell(['token', 'create', '--user', user, '--domain', 'expenses'], env)
+  const token = (user: string) => runOk(['token', 'create', '--user', user, '--domain', 'expenses'], env)
   const tokens = [await token('123'), await token('456')] as const
   const [ann, bob] = [client(url, tokens[0]), client(url, tokens[1])]
   const made = await ann.post(

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest'
-import { client, freshFolder, run, sharedServer, startServer, statusOf, tell, type Client } from './program.ts'
+import { client, freshFolder, run, sharedServer, startServer, statusOf, runOk, type Client } from './program.ts'
 
 const LOC = '/v1/locations/loc-001'
 const KEG = { beer_id: 'guinness-draught', keg_type: 'half_barrel' }
 const BAR = { loc: LOC, scale: 'SCALE-0042', beer: KEG.beer_id }
 
 const scalesToken = (env: Record<string, string>, user: string) =>
-  tell(['token', 'create', '--user', user, '--domain', 'scales'], env)
+  runOk(['token', 'create', '--user', user, '--domain', 'scales'], env)
 
 /** A location, a beer, a scale and a keg on a tap, and a token of the scale. */
 const openBar = async (ann: Client, { loc, scale, beer } = BAR): Promise<{ device: string; keg: string }> => {
@@ -94,12 +94,12 @@ describe('from a scale to a tap, embedded', { timeout: 180_000 }, () => {
       id: keg,
     })
 
-    await tell(['rebuild', 'scales', '--yes'], env)
+    await runOk(['rebuild', 'scales', '--yes'], env)
     expect(await statusOf(env, 'scales')).toMatchObject({ generation: 2, table: 'scale-sense.g2', parked: 0 })
     expect(await answers(again)).toEqual(before)
     expect(await run(['verify', 'scales'], env)).toMatchObject({ code: 0 })
     for (const key of ['loc-001', 'SCALE-0042', 'guinness-draught', 'ann'])
-      expect(JSON.parse(await tell(['verify', 'scales', '--key', key, '--json'], env))).toMatchObject({
+      expect(JSON.parse(await runOk(['verify', 'scales', '--key', key, '--json'], env))).toMatchObject({
         keys: 1,
         differences: [],
       })
@@ -110,7 +110,7 @@ describe('from a scale to a tap, embedded', { timeout: 180_000 }, () => {
     const { env, server } = await shared()
     const { keg } = await openBar(client(server.url, await scalesToken(env, 'ann')))
     const typesOf = async (...args: string[]) =>
-      JSON.parse(await tell(['explain', 'scales', ...args, '--json'], env)) as {
+      JSON.parse(await runOk(['explain', 'scales', ...args, '--json'], env)) as {
         key: string
         steps: readonly { type: string }[]
       }
@@ -144,7 +144,7 @@ describe('from a scale to a tap, embedded', { timeout: 180_000 }, () => {
     await openBar(client(server.url, await scalesToken(env, 'bob')), bar)
     const device = client(
       server.url,
-      await tell(['token', 'create', '--user', 'SCALE-0052', '--domain', 'scales', '--scopes', 'device'], env),
+      await runOk(['token', 'create', '--user', 'SCALE-0052', '--domain', 'scales', '--scopes', 'device'], env),
     )
     expect(
       (await device.post('/v1/devices/SCALE-0052/readings', { boot: 'b1', readings: [reading(1, 70)] })).status,
@@ -152,7 +152,7 @@ describe('from a scale to a tap, embedded', { timeout: 180_000 }, () => {
     expect(
       (await device.post('/v1/devices/SCALE-0053/readings', { boot: 'b1', readings: [reading(1, 70)] })).status,
     ).toBe(403)
-    const meals = client(server.url, await tell(['token', 'create', '--user', 'bob'], env))
+    const meals = client(server.url, await runOk(['token', 'create', '--user', 'bob'], env))
     expect(await meals.get(`${bar.loc}/taps`)).toMatchObject({ status: 401, body: { code: 'token-unknown' } })
   })
 })

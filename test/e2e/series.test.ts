@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { startTimestreamLocal } from '../../timestream-local/server.ts'
-import { client, freshFolder, run, startServer, statusOf, tell, until, type Client } from './program.ts'
+import { client, freshFolder, run, startServer, statusOf, runOk, until, type Client } from './program.ts'
 
 const BAR = '/v1/locations/loc-001'
 
@@ -8,7 +8,7 @@ const BAR = '/v1/locations/loc-001'
 const openBar = async (url: string, env: Readonly<Record<string, string>>): Promise<Client> => {
   const ann = client(
     url,
-    await tell(['token', 'create', '--user', 'ann', '--domain', 'scales', '--scopes', 'read,write'], env),
+    await runOk(['token', 'create', '--user', 'ann', '--domain', 'scales', '--scopes', 'read,write'], env),
   )
   await ann.post('/v1/beers', { beer_id: 'guinness', name: 'Guinness', style: 'Stout', specific_gravity: 1.014 })
   await ann.post(`${BAR}/devices`, { device_id: 'SCALE-1' })

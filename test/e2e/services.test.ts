@@ -3,7 +3,7 @@ import { metricOf } from './crew.ts'
 import { expectedDays, progress, progressOnEveryKey, startLoad } from './load.ts'
 import { describeOnOwnServices } from './on-services.ts'
 import { longTest } from '../services/available.ts'
-import { client, fiveAm, meal, newToken, run, startServer, tell, until, statusOf } from './program.ts'
+import { client, fiveAm, meal, newToken, run, startServer, runOk, until, statusOf } from './program.ts'
 import { liveTogether, seen } from './roommates.ts'
 
 const SETTINGS = { TRIBUTARY_KAFKA_PARTITIONS: '4', TRIBUTARY_KAFKA_SESSION_MS: '6000' }
@@ -18,7 +18,7 @@ describeOnOwnServices('on Kafka and DynamoDB Local, with two processor processes
       const second = await startServer(env, ['--roles', 'processor,sender'])
       const tokens: string[] = []
       for (const user of ['ann', 'bob', 'cyd', 'dan', 'eve', 'fay']) tokens.push(await newToken(env, user))
-      const load = startLoad({ url: () => edge.url, tokens, lanes: 6 })
+      const load = startLoad({ url: () => edge.url, tokens, connections: 6 })
       await progress(load, edge, 40)
 
       first.kill('SIGKILL')
@@ -37,8 +37,8 @@ describeOnOwnServices('on Kafka and DynamoDB Local, with two processor processes
       expect(load.unexpected).toEqual([])
 
       for (const [user, expected] of expectedDays(load, { tokens }).entries()) {
-        const asked = await client(edge.url, tokens[user] ?? '').get('/v1/summaries?from=2026-11-16&to=2026-11-16')
-        const [day] = asked.body['items'] as readonly { mealCount: number; totalCalories: number }[]
+        const summaries = await client(edge.url, tokens[user] ?? '').get('/v1/summaries?from=2026-11-16&to=2026-11-16')
+        const [day] = summaries.body['items'] as readonly { mealCount: number; totalCalories: number }[]
         expect({ meals: day?.mealCount, milliCalories: Math.round((day?.totalCalories ?? 0) * 1000) }).toEqual(expected)
       }
       expect(await run(['verify'], env)).toMatchObject({ code: 0 })
@@ -88,9 +88,9 @@ describeOnOwnServices('on Kafka and DynamoDB Local, with two processor processes
           expect.objectContaining({ kind: 'day summary', added: 1, removed: 0, changed: 1 }),
         ]),
       )
-      await tell(['generations', 'meals', '--drop', String(report.generation), '--yes'], env)
+      await runOk(['generations', 'meals', '--drop', String(report.generation), '--yes'], env)
 
-      const { generation } = JSON.parse(await tell(['rebuild', 'meals', '--yes', '--json'], env)) as {
+      const { generation } = JSON.parse(await runOk(['rebuild', 'meals', '--yes', '--json'], env)) as {
         generation: number
       }
       await until(
@@ -128,7 +128,7 @@ describeOnOwnServices('on Kafka and DynamoDB Local, with two processor processes
     first.kill('SIGKILL')
     await first.ended
     const second = await startServer(env, ['--roles', 'processor,sender'])
-    const { generation } = JSON.parse(await tell(['rebuild', 'expenses', '--yes', '--json'], env)) as {
+    const { generation } = JSON.parse(await runOk(['rebuild', 'expenses', '--yes', '--json'], env)) as {
       generation: number
     }
     await until(
@@ -146,7 +146,7 @@ describeOnOwnServices('on Kafka and DynamoDB Local, with two processor processes
     const env = services.env(SETTINGS)
     const server = await startServer(env)
     const token = await newToken(env, 'hal')
-    const load = startLoad({ url: () => server.url, tokens: [token], lanes: 2 })
+    const load = startLoad({ url: () => server.url, tokens: [token], connections: 2 })
     await progress(load, server, 10)
     await services.kafka.node(0).kill()
     await until(
@@ -162,8 +162,8 @@ describeOnOwnServices('on Kafka and DynamoDB Local, with two processor processes
     await load.stop()
     await load.settle(() => server.url)
     expect(load.unexpected).toEqual([])
-    const asked = await client(server.url, token).get('/v1/summaries?from=2026-11-16&to=2026-11-16')
-    expect(asked.body['items']).toMatchObject([{ mealCount: load.acked.size }])
+    const summaries = await client(server.url, token).get('/v1/summaries?from=2026-11-16&to=2026-11-16')
+    expect(summaries.body['items']).toMatchObject([{ mealCount: load.acked.size }])
     expect(await server.stop()).toBe(0)
   }, 240_000)
 })

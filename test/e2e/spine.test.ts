@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { client, freshFolder, meal, newToken, run, sharedServer, startServer, tell, statusOf } from './program.ts'
+import { client, freshFolder, meal, newToken, run, sharedServer, startServer, runOk, statusOf } from './program.ts'
 
 /** Rows of an older table, in a file. */
 const olderRows = (): string => {
@@ -38,7 +38,7 @@ const olderRows = (): string => {
 /** A server for the tests that only send requests and run commands. `made` are the results of commands that ran before its start. */
 const shared = sharedServer(async (env) => ({
   token: await newToken(env, 'dan'),
-  imported: await tell(['import', 'meals', olderRows(), '--json'], env),
+  imported: await runOk(['import', 'meals', olderRows(), '--json'], env),
 }))
 
 describe('from a request to a day summary, embedded', { timeout: 120_000 }, () => {
@@ -56,7 +56,7 @@ describe('from a request to a day summary, embedded', { timeout: 120_000 }, () =
     const summaries = await ann.get('/v1/summaries?from=2026-11-16&to=2026-11-16')
     expect(summaries.body['items']).toMatchObject([{ totalCalories: 100.125, mealCount: 1 }])
 
-    const events = (await tell(['events', '--json', '--key', 'ann'], env))
+    const events = (await runOk(['events', '--json', '--key', 'ann'], env))
       .split('\n')
       .map((line) => JSON.parse(line) as { type: string })
     expect(events.map(({ type }) => type)).toEqual(expect.arrayContaining(['PatIssued', 'MealLogged']))
@@ -84,16 +84,16 @@ describe('from a request to a day summary, embedded', { timeout: 120_000 }, () =
 
   test('a token works at once, is listed without its secret, and is rejected at once after its revocation', async () => {
     const { env, server } = await shared()
-    const made = JSON.parse(await tell(['token', 'create', '--user', 'cyd', '--name', 'phone', '--json'], env)) as {
+    const made = JSON.parse(await runOk(['token', 'create', '--user', 'cyd', '--name', 'phone', '--json'], env)) as {
       id: string
       token: string
     }
     const cyd = client(server.url, made.token)
     expect((await cyd.get('/v1/meals?day=2026-11-16')).status).toBe(200)
-    const listed = await tell(['token', 'list', '--json'], env)
+    const listed = await runOk(['token', 'list', '--json'], env)
     expect(listed).toContain(made.id)
     expect(listed).not.toContain(made.token)
-    await tell(['token', 'revoke', made.id], env)
+    await runOk(['token', 'revoke', made.id], env)
     expect((await cyd.get('/v1/meals?day=2026-11-16')).status).toBe(401)
     expect(await run(['token', 'revoke', made.id], env)).toMatchObject({
       code: 1,
@@ -112,13 +112,13 @@ describe('from a request to a day summary, embedded', { timeout: 120_000 }, () =
       stderr: expect.stringContaining('no-server'),
     })
     const { env } = await shared()
-    const told = JSON.parse(await tell(['demo', '--seconds', '2', '--rate', '60', '--json'], env)) as {
+    const demo = JSON.parse(await runOk(['demo', '--seconds', '2', '--rate', '60', '--json'], env)) as {
       requests: number
       failed: number
       statuses: Record<string, number>
     }
-    expect(told).toMatchObject({ requests: 120, failed: 0 })
-    expect(told.statuses['400'] ?? 0).toBe(0)
+    expect(demo).toMatchObject({ requests: 120, failed: 0 })
+    expect(demo.statuses['400'] ?? 0).toBe(0)
     expect(await run(['verify', '--key', 'demo-1-1'], env)).toMatchObject({ code: 0 })
     expect(await run(['verify'], env)).toMatchObject({ code: 0 })
   })
@@ -129,7 +129,7 @@ describe('from a request to a day summary, embedded', { timeout: 120_000 }, () =
     const old = client(server.url, await newToken(env, 'old'))
     const before = await old.get('/v1/summaries?from=2024-03-01&to=2024-03-01')
     expect(before.body['items']).toMatchObject([{ totalCalories: 800.5, mealCount: 2 }])
-    await tell(['import', 'meals', olderRows()], env)
+    await runOk(['import', 'meals', olderRows()], env)
     expect((await old.get('/v1/summaries?from=2024-03-01&to=2024-03-01')).body).toEqual(before.body)
     expect(await run(['verify'], env)).toMatchObject({ code: 0 })
   })
@@ -140,7 +140,7 @@ describe('from a request to a day summary, embedded', { timeout: 120_000 }, () =
     const eve = client(server.url, await newToken(env, 'eve'))
     for (let index = 0; index < 10; index += 1) await eve.post('/v1/meals', meal(index))
     const before = await eve.get('/v1/summaries?from=2026-11-01&to=2026-11-30')
-    await tell(['rebuild', 'meals', '--yes'], env)
+    await runOk(['rebuild', 'meals', '--yes'], env)
     expect(await statusOf(env)).toMatchObject({ generation: 2, table: 'chatkcal.g2' })
     expect((await eve.post('/v1/meals', meal(10, '2026-12-01'))).status).toBe(201)
     expect((await eve.get('/v1/summaries?from=2026-11-01&to=2026-11-30')).body).toEqual(before.body)

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { widthOf } from '../../cli/table.ts'
 import { lmdbLogs } from '../../processors/adapters/lmdb/log.ts'
 import { meals } from '../../processors/meals/domain.ts'
-import { client, fiveAm, freshFolder, meal, newToken, run, startServer, tell } from './program.ts'
+import { client, fiveAm, freshFolder, meal, newToken, run, startServer, runOk } from './program.ts'
 
 /** Every command that prints a table, by the file that formats it. */
 const TABLES: Readonly<Record<string, readonly (readonly string[])[]>> = {
@@ -46,7 +46,7 @@ describe('tables', { timeout: 240_000 }, () => {
     await logs.close()
     const server = await startServer(env)
     const person = client(server.url, await newToken(env, user))
-    await tell(['token', 'create', '--user', user, '--name', 'a name of many words '.repeat(4).trim()], env)
+    await runOk(['token', 'create', '--user', user, '--name', 'a name of many words '.repeat(4).trim()], env)
     await person.post('/v1/meals', {
       ...meal(1),
       eatenAt: '2026-11-16T04:30:00Z',

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { BOT_TOKEN, openedBy, ZOFIE } from '../producers/expenses/telegram/signed.ts'
 import { startTon } from '../services/ton.ts'
-import { freshFolder, run, startServer, tell, until } from './program.ts'
+import { freshFolder, run, startServer, runOk, until } from './program.ts'
 
 const SECRET = 'a-secret-of-the-webhook'
 
@@ -66,12 +66,12 @@ test(
       /tributary_webhook_calls_total\{source="telegram",outcome="taken"\} [3-9]/,
     )
 
-    const doctor = await tell(['doctor'], env)
+    const doctor = await runOk(['doctor'], env)
     expect(doctor).toContain(`ok   TON: ${ton.url} answers`)
     expect(doctor).toContain(
       'the edge accepts initData of the bot 7654321098; it accepts updates at /webhooks/telegram',
     )
-    expect(doctor + (await tell(['start', '--print-config'], env))).not.toMatch(/AAFake|a-secret|k3y/)
+    expect(doctor + (await runOk(['start', '--print-config'], env))).not.toMatch(/AAFake|a-secret|k3y/)
     expect(await run(['doctor'], { ...env, TRIBUTARY_TON_API_KEY: 'another' })).toMatchObject({
       code: 1,
       stdout: expect.stringMatching(/BAD {2}TON: .* answers HTTP 401/),

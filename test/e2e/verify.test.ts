@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { lmdbStores } from '../../processors/adapters/lmdb/store.ts'
 import { meals } from '../../processors/meals/domain.ts'
 import { prepared } from '../prepared.ts'
-import { client, fiveAm, freshFolder, meal, newToken, run, startServer, tell } from './program.ts'
+import { client, fiveAm, freshFolder, meal, newToken, run, startServer, runOk } from './program.ts'
 
 /** Writes items without the pipeline. Removes an item whose PK becomes empty. */
 const tamper = async (folder: string, change: (total: { [name: string]: unknown }) => void): Promise<void> => {
@@ -43,13 +43,13 @@ describe('verify', { timeout: 120_000 }, () => {
     const env = await withMeals()
     const server = await startServer(env)
     expect(await metric(server.admin, 'tributary_verify_timestamp_seconds')).toBe(0)
-    expect(JSON.parse(await tell(['verify', 'meals', '--sample', '2', '--json'], env))).toMatchObject({
+    expect(JSON.parse(await runOk(['verify', 'meals', '--sample', '2', '--json'], env))).toMatchObject({
       keys: 2,
       differences: [],
     })
     expect(await metric(server.admin, 'tributary_verify_differences')).toBe(0)
     expect(await metric(server.admin, 'tributary_verify_timestamp_seconds')).toBeGreaterThan(1_700_000_000)
-    expect(JSON.parse(await tell(['verify', 'meals', '--sample', '99', '--json'], env))).toMatchObject({
+    expect(JSON.parse(await runOk(['verify', 'meals', '--sample', '99', '--json'], env))).toMatchObject({
       keys: 3,
       differences: [],
     })
@@ -99,7 +99,7 @@ describe('verify', { timeout: 120_000 }, () => {
       stdout: '',
       stderr: expect.stringContaining('folds-differ: Generation 1 of meals was built with fold version 1'),
     })
-    await tell(['rebuild', 'meals', '--no-flip', '--yes'], env)
+    await runOk(['rebuild', 'meals', '--no-flip', '--yes'], env)
     await tamper(env.TRIBUTARY_DATA, (item) => (item['totalCalories'] = 1))
     expect(await run(['verify', 'meals', '--generation', '2'], env)).toMatchObject({ code: 0 })
     expect(await run(['verify', 'meals', '--generation', '7'], env)).toMatchObject({
@@ -116,7 +116,7 @@ describe('verify', { timeout: 120_000 }, () => {
     const env = { TRIBUTARY_DATA: freshFolder() }
     const server = await startServer(env)
     await newToken(env, 'ann')
-    await tell(['verify'], env)
+    await runOk(['verify'], env)
     const text = await (await fetch(`${server.admin}/metrics`)).text()
     const rules = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'alerts.yml'), 'utf8')
     const named = new Set(rules.match(/(tributary|nodejs|process)_\w+/g)?.map((name) => name.replace(/_bucket$/, '')))

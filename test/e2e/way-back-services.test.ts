@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { differencesOf, progress, startLoad } from './load.ts'
 import { describeOnServices } from './on-services.ts'
-import { client, fiveAm, newToken, run, startServer, tell, until } from './program.ts'
+import { client, fiveAm, newToken, run, startServer, runOk, until } from './program.ts'
 import type { Env } from './program.ts'
 
 interface Row {
@@ -11,7 +11,7 @@ interface Row {
 }
 
 const generation = async (env: Env, number: number): Promise<Row | undefined> =>
-  (await tell(['generations', 'meals', '--json'], env))
+  (await runOk(['generations', 'meals', '--json'], env))
     .split('\n')
     .map((line) => JSON.parse(line) as Row)
     .find((row) => row.generation === number)
@@ -26,7 +26,7 @@ describeOnServices(
       const older = { edge: await startServer(env, ['--roles', 'edge']), processor: await startServer(env, PROCESSOR) }
       const tokens = [await newToken(env, 'ann'), await newToken(env, 'bob')]
       let edge = older.edge
-      const load = startLoad({ url: () => edge.url, tokens, lanes: 3 })
+      const load = startLoad({ url: () => edge.url, tokens, connections: 3 })
       const more = (acks: number) => progress(load, edge, acks)
       await more(20)
 
@@ -35,7 +35,7 @@ describeOnServices(
         processor: await startServer(fiveAm(env), PROCESSOR),
       }
       expect(newer.processor.stderr()).toContain('To build its generation and serve it: tributary rebuild meals')
-      await tell(['rebuild', 'meals', '--yes'], fiveAm(env))
+      await runOk(['rebuild', 'meals', '--yes'], fiveAm(env))
       await more(20)
       edge = newer.edge
       expect(await Promise.all([older.edge.stop(), older.processor.stop()]), older.edge.stderr()).toEqual([0, 0])
@@ -54,11 +54,11 @@ describeOnServices(
       )
       const sharer = client(
         again.url,
-        await tell(['token', 'create', '--user', 'ann', '--domain', 'expenses', '--scopes', 'read,write'], env),
+        await runOk(['token', 'create', '--user', 'ann', '--domain', 'expenses', '--scopes', 'read,write'], env),
       )
       expect((await sharer.get('/api/groups')).status).toBe(200)
       await until(async () => (await generation(fiveAm(env), 1))?.state === 'following', again.stderr, 120_000)
-      expect(await tell(['flip', 'meals', '--to', '1'], fiveAm(env))).toContain('generation 1 of meals serves')
+      expect(await runOk(['flip', 'meals', '--to', '1'], fiveAm(env))).toContain('generation 1 of meals serves')
       await more(20)
       edge = again
       expect(await Promise.all([newer.edge.stop(), newer.processor.stop()])).toEqual([0, 0])

@@ -17,7 +17,7 @@ const isList = ({ query }: Route): boolean => Object.hasOwn((query?.['properties
 
 interface Place {
   readonly edge: MemoryEdge
-  readonly person: Pick<Person, 'ask'>
+  readonly person: Pick<Person, 'getPath'>
   /** Values for the parameters in the paths. */
   readonly params: Readonly<Record<string, string>>
 }
@@ -35,18 +35,18 @@ const FORMS: Readonly<Record<string, readonly string[]>> = {
 const openMeals = async (): Promise<Place> => {
   const edge = await openMealsEdge()
   const person = await as(edge, 'ada')
-  await person.say('POST', '/v1/meals', BREAKFAST)
+  await person.sendCommand('POST', '/v1/meals', BREAKFAST)
   return { edge, person, params: {} }
 }
 
 const openBar = async (): Promise<Place> => {
-  const { edge, ask } = await openRunningBar()
-  return { edge, person: { ask }, params: { loc: 'loc-001', device: 'SCALE-0042' } }
+  const { edge, getPath } = await openRunningBar()
+  return { edge, person: { getPath }, params: { loc: 'loc-001', device: 'SCALE-0042' } }
 }
 
 const openGroup = async (): Promise<Place> => {
   const { edge, ann, group, id } = await openCircle()
-  const { body } = await ann.say('POST', `${group}/expenses`, DINNER)
+  const { body } = await ann.sendCommand('POST', `${group}/expenses`, DINNER)
   return { edge, person: ann, params: { groupId: id, expenseId: body.id } }
 }
 
@@ -59,7 +59,7 @@ const DOMAINS = [
 /** Everything that a request reads by query. */
 const queriesOf = async ({ edge, person }: Place, url: string): Promise<unknown> => {
   const spy = vi.spyOn(edge.reader, 'query')
-  const { status, text } = await person.ask(url)
+  const { status, text } = await person.getPath(url)
   const queries = spy.mock.calls.map(([query]) => query)
   spy.mockRestore()
   expect(status, `${url}: ${text}`).toBe(200)
@@ -87,14 +87,14 @@ describe.each(DOMAINS)('every list of $name', ({ routes, open }) => {
 
 /** All items of a list, read one per page, with `between` after each page. */
 const walk = async (
-  person: Pick<Person, 'ask'>,
+  person: Pick<Person, 'getPath'>,
   url: string,
   between: (page: number) => Promise<unknown>,
 ): Promise<readonly AnswerBody[]> => {
   const found: AnswerBody[] = []
   let cursor: string | undefined
   do {
-    const { status, body, text } = await person.ask(
+    const { status, body, text } = await person.getPath(
       `${url}${url.includes('?') ? '&' : '?'}limit=1${cursor === undefined ? '' : `&cursor=${encodeURIComponent(cursor)}`}`,
     )
     expect(status, text).toBe(200)
@@ -123,33 +123,33 @@ describe('pages while data arrives', () => {
   }
 
   test('pours without `to`: nothing is lost and nothing appears twice when the clock moves and pours arrive', async () => {
-    const { edge, ask } = await openRunningBar()
+    const { edge, getPath } = await openRunningBar()
     let weight = 160
     for (let hour = 1; hour <= 3; hour += 1) weight = await pourAt(edge, NOON + hour * 60 * MINUTE, weight)
-    const before = (await ask(`${LOC}/pours`)).body.items
+    const before = (await getPath(`${LOC}/pours`)).body.items
     expect(before).toHaveLength(3)
-    const walked = await walk({ ask }, `${LOC}/pours`, async (page) => {
+    const walked = await walk({ getPath }, `${LOC}/pours`, async (page) => {
       weight = await pourAt(edge, NOON + (3 + page) * 60 * MINUTE, weight)
     })
     expect(walked).toEqual(before)
-    expect((await ask(`${LOC}/pours`)).body.items).toHaveLength(6)
+    expect((await getPath(`${LOC}/pours`)).body.items).toHaveLength(6)
   })
 
   test('devices below the threshold of the location: a changed threshold applies from the next first page', async () => {
-    const { edge, ask, say } = await openRunningBar()
+    const { edge, getPath, sendCommand } = await openRunningBar()
     for (const [device_id, battery_pct] of [
       ['SCALE-0042', 11],
       ['SCALE-0043', 12],
       ['SCALE-0044', 13],
     ] as const) {
-      await say('POST', `${LOC}/devices`, { device_id })
+      await sendCommand('POST', `${LOC}/devices`, { device_id })
       await read(edge, { device_id, battery_pct })
     }
     const url = `${LOC}/devices?low_battery=true`
-    const walked = await walk({ ask }, url, () => say('PATCH', `${LOC}/settings`, { low_battery_pct: 1 }))
+    const walked = await walk({ getPath }, url, () => sendCommand('PATCH', `${LOC}/settings`, { low_battery_pct: 1 }))
     expect(walked.map(({ id }) => id)).toEqual(['SCALE-0042', 'SCALE-0043', 'SCALE-0044'])
-    expect((await ask(url)).body.items).toEqual([])
+    expect((await getPath(url)).body.items).toEqual([])
     for (const cursor of ['x', '20~', '20~x', 'x~x', '1~'])
-      expect(await ask(`${url}&cursor=${cursor}`)).toMatchObject({ status: 400, body: { code: 'bad-cursor' } })
+      expect(await getPath(`${url}&cursor=${cursor}`)).toMatchObject({ status: 400, body: { code: 'bad-cursor' } })
   })
 })

@@ -4,11 +4,15 @@ import { send, type EdgeRequest } from '../../testing/edge/request.ts'
 /** Everything one person asks and says. */
 export const as = async (edge: Pick<MemoryEdge, 'app' | 'token'>, user: string) => {
   const token = await edge.token(user)
-  const ask = (url: string, headers?: Record<string, string>) =>
+  const getPath = (url: string, headers?: Record<string, string>) =>
     send(edge.app, { url, token, ...(headers ? { headers } : {}) })
-  const say = (method: EdgeRequest['method'] & string, url: string, body?: unknown, headers?: Record<string, string>) =>
-    send(edge.app, { method, url, token, body, ...(headers ? { headers } : {}) })
-  return { token, ask, say }
+  const sendCommand = (
+    method: EdgeRequest['method'] & string,
+    url: string,
+    body?: unknown,
+    headers?: Record<string, string>,
+  ) => send(edge.app, { method, url, token, body, ...(headers ? { headers } : {}) })
+  return { token, getPath, sendCommand }
 }
 
 export type Person = Awaited<ReturnType<typeof as>>

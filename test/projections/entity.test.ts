@@ -33,13 +33,13 @@ describe('the key of an entity', () => {
 })
 
 describe('the queries of an entity', () => {
-  const asked: (Query | Key)[] = []
+  const reads: (Query | Key)[] = []
   const item: Item = { PK: 'ROOM#7', SK: 'NOTE#a', text: 'hello' }
   const reader = {
-    get: async (key: Key) => (asked.push(key), item),
-    getMany: async (keys: readonly Key[]) => (asked.push(...keys), keys.map(() => undefined)),
+    get: async (key: Key) => (reads.push(key), item),
+    getMany: async (keys: readonly Key[]) => (reads.push(...keys), keys.map(() => undefined)),
     query: async (query: Query) => (
-      asked.push(query),
+      reads.push(query),
       { items: [item], ...(query.cursor === undefined && { cursor: 'next' }) }
     ),
   }
@@ -48,7 +48,7 @@ describe('the queries of an entity', () => {
     expect((await notes.get(reader, '7', 'a'))?.text).toBe('hello')
     expect(await notes.page(reader, '7', { limit: 5, reverse: true })).toEqual({ items: [item], cursor: 'next' })
     expect(await readings.every(reader, 'd', 2, { limit: 5 })).toEqual([item, item])
-    expect(asked.splice(0)).toEqual([
+    expect(reads.splice(0)).toEqual([
       { PK: 'ROOM#7', SK: 'NOTE#a' },
       { pk: 'ROOM#7', prefix: 'NOTE#', limit: 5, reverse: true },
       { pk: 'DEVICE#d@2', prefix: 'READING#', limit: 5 },
@@ -60,7 +60,7 @@ describe('the queries of an entity', () => {
     await visits.page(reader, '7', { under: '2026-11-18', limit: 5 })
     await visits.page(reader, '7', { from: '2026-11-01', to: '2026-11-18', limit: 5 })
     await visits.page(reader, '7', { under: '2026-11-18', from: '', to: '09:00', limit: 5 })
-    expect(asked.splice(0)).toEqual([
+    expect(reads.splice(0)).toEqual([
       { pk: 'ROOM#7', prefix: 'VISIT#2026-11-18#', limit: 5 },
       { pk: 'ROOM#7', from: 'VISIT#2026-11-01', to: 'VISIT#2026-11-18', limit: 5 },
       { pk: 'ROOM#7', from: 'VISIT#2026-11-18#', to: 'VISIT#2026-11-18#09:00', limit: 5 },
@@ -69,7 +69,7 @@ describe('the queries of an entity', () => {
 
   test('read items of several kinds together', async () => {
     expect(await getAll(reader, [doors.key('7'), states.key('d', 2)])).toEqual([undefined, undefined])
-    expect(asked.splice(0)).toEqual([
+    expect(reads.splice(0)).toEqual([
       { PK: 'ROOM#7', SK: 'DOOR' },
       { PK: 'DEVICE#d@2', SK: 'STATE' },
     ])

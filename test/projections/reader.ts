@@ -7,7 +7,7 @@ import { mealsTable } from '../../projections/meals/table.ts'
 export const readerOf = (
   table: ReadonlyMap<string, Stored>,
   now = 0,
-  heard: (query: Query) => void = () => {},
+  onQuery: (query: Query) => void = () => {},
   spec: TableSpec = mealsTable,
 ): Reader => {
   const get = (key: Key): Promise<Item | undefined> => {
@@ -15,7 +15,7 @@ export const readerOf = (
     return Promise.resolve(item === undefined || isExpired(item, spec.ttl, now) ? undefined : item)
   }
   const query = (query: Query): Promise<Page> => {
-    heard(query)
+    onQuery(query)
     const index = spec.indexes.find(({ name }) => name === query.index)
     const [pk, sk] = index === undefined ? ['PK', 'SK'] : [index.pk, index.sk]
     const end = query.cursor

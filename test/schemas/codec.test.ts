@@ -21,7 +21,7 @@ const faultOf = (action: () => unknown): { code: string; message: string } => {
 
 describe('the wire format', () => {
   test('every event of meals is decoded unchanged', () => {
-    for (const said of MEALS) expect(codec.decode(codec.encode(said))).toStrictEqual(said)
+    for (const event of MEALS) expect(codec.decode(codec.encode(event))).toStrictEqual(event)
   })
 
   test('the sample contains every event of meals', () => {
@@ -48,11 +48,11 @@ describe('the wire format', () => {
   })
 
   test('the head is the same whether the caller passes the event or the value is decoded', () => {
-    for (const said of MEALS) {
-      const value = codec.encode(said)
-      const { type, meta } = said
+    for (const event of MEALS) {
+      const value = codec.encode(event)
+      const { type, meta } = event
       expect(codec.head?.(value)).toMatchObject({ type, meta, schema: { name: expect.stringContaining(type) } })
-      expect(codec.head?.(value, said)).toEqual(codec.head?.(value))
+      expect(codec.head?.(value, event)).toEqual(codec.head?.(value))
     }
   })
 
@@ -134,8 +134,8 @@ describe('values that are refused when they are written', () => {
   })
 
   test('a U+FFFD of the writer stays', () => {
-    const said = { ...logged, personal: { ...personal, notes: 'a\uFFFD' } }
-    expect(codec.decode(codec.encode(said))).toStrictEqual(said)
+    const event = { ...logged, personal: { ...personal, notes: 'a\uFFFD' } }
+    expect(codec.decode(codec.encode(event))).toStrictEqual(event)
   })
 })
 

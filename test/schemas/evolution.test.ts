@@ -25,7 +25,7 @@ const v2Personal = record('PouredPersonal', [
   { name: 'toast', type: ['null', 'string'], default: null },
 ])
 
-const said: Event = {
+const sample: Event = {
   type: 'Poured',
   meta: META,
   data: { beer: 'stout', millilitres: 568, gone: ['x', 'y'], glass: 'pint' },
@@ -37,7 +37,7 @@ describe('an event of an older version', () => {
   const codec = openCodec({ schemas: [v2, v2Personal], history: [v1, v1Personal] })
 
   test('is read as the newest version: renamed, promoted, reordered, with defaults, without removed fields', () => {
-    const decoded = codec.decode(written([v1, v1Personal], said))
+    const decoded = codec.decode(written([v1, v1Personal], sample))
     expect(decoded).toStrictEqual({
       type: 'Poured',
       meta: META,
@@ -48,19 +48,19 @@ describe('an event of an older version', () => {
 
   test('can contain a personal record of another version than its own', () => {
     const mixed = openCodec({ schemas: [v1, v2Personal], history: [v1Personal] })
-    const bytes = mixed.encode({ ...said, personal: { who: 'ada', toast: 'prost' } })
+    const bytes = mixed.encode({ ...sample, personal: { who: 'ada', toast: 'prost' } })
     expect(codec.decode(bytes).personal).toStrictEqual({ who: 'ada', toast: 'prost' })
-    expect(mixed.decode(written([v1, v1Personal], said)).personal).toStrictEqual({ who: 'ada', toast: null })
+    expect(mixed.decode(written([v1, v1Personal], sample)).personal).toStrictEqual({ who: 'ada', toast: null })
   })
 
   test('is never written again', () => {
     const data = { brew: 'stout', millilitres: 2 ** 40, glass: 'mug', place: null, price: 1n }
-    const bytes = codec.encode({ ...said, data, personal: { who: 'ada', toast: null } })
+    const bytes = codec.encode({ ...sample, data, personal: { who: 'ada', toast: null } })
     expect(codec.decode(bytes).data).toStrictEqual(data)
   })
 
   test('is checked by the schema with which it was written', () => {
-    const bytes = Buffer.concat([written([v1, v1Personal], said), Buffer.from([0])])
+    const bytes = Buffer.concat([written([v1, v1Personal], sample), Buffer.from([0])])
     expect(() => codec.decode(bytes)).toThrow('1 bytes follow the record')
   })
 })
@@ -78,7 +78,7 @@ describe('a renamed event', () => {
 describe('an event of a newer version', () => {
   test('has an unknown schema for a program without that version', () => {
     const data = { brew: 'x', millilitres: 1, glass: 'mug', place: null, price: 1n }
-    const bytes = written([v2, v2Personal], { ...said, data, personal: null })
+    const bytes = written([v2, v2Personal], { ...sample, data, personal: null })
     expect(() => openCodec({ schemas: [v1, v1Personal] }).decode(bytes)).toThrow(
       expect.objectContaining({ code: 'unknown-schema' }),
     )
@@ -88,7 +88,7 @@ describe('an event of a newer version', () => {
 describe('an older version under random bytes', () => {
   test('is read or refused with a fault', () => {
     const codec = openCodec({ schemas: [v2, v2Personal], history: [v1, v1Personal] })
-    const bytes = Buffer.from(written([v1, v1Personal], said))
+    const bytes = Buffer.from(written([v1, v1Personal], sample))
     const edit = fc.tuple(
       fc.integer({ min: 5, max: bytes.length }),
       fc.uint8Array({ maxLength: 4 }),

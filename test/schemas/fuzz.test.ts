@@ -16,8 +16,8 @@ import { MEALS } from './meals.ts'
 import { FILLED, TOY } from './toy.ts'
 
 const codec = openCodec({ schemas: TOY })
-const said: readonly Event[] = [...MEALS, FILLED]
-const valid = said.map((event) => Buffer.from(codec.encode(event)))
+const samples: readonly Event[] = [...MEALS, FILLED]
+const valid = samples.map((event) => Buffer.from(codec.encode(event)))
 const CODES = ['not-wire-format', 'unknown-schema', 'hostile-payload', 'bad-payload']
 
 /** An event, or a fault that is one of ours; anything else, and any hang, fails the test. */

@@ -82,20 +82,20 @@ const holding = (
   keys: Record<string, SealingKey>,
   destroyed: readonly string[] = [],
   plainBefore = 0,
-): Sealing & { asked: string[] } => {
-  const asked: string[] = []
+): Sealing & { requests: string[] } => {
+  const requests: string[] = []
   const find = (subject: string): SealingKey => {
     const found = keys[subject]
     if (found === undefined) throw new Fault('key-not-loaded', 'not loaded', { retriable: true })
     return found
   }
   return {
-    asked,
+    requests,
     current: ({ subjectId }) => find(subjectId ?? ''),
     opening: (subject, id) => (destroyed.includes(id) ? FORGOTTEN : find(subject)),
     isPlain: (at) => at === undefined || at.offset < plainBefore,
     createKeys: () => undefined,
-    load: async (subjects) => void asked.push(...subjects),
+    load: async (subjects) => void requests.push(...subjects),
   }
 }
 
@@ -140,16 +140,16 @@ describe('a codec with keys', () => {
     const codec = openCodec({ sealing })
     const others = openCodec({ sealing: holding({ ann: key, bob: key }) })
     const values = ['ann', 'bob', 'ann'].map((subject) => others.encode(issued(subject)))
-    let tries = 0
+    let attempts = 0
     const read = withKeys(
       codec,
       () => [...values, Buffer.from('no event')],
       () => {
-        tries += 1
-        return tries === 1 ? codec.decode(values[0] as Uint8Array) : 'read'
+        attempts += 1
+        return attempts === 1 ? codec.decode(values[0] as Uint8Array) : 'read'
       },
     )
     expect(await read).toBe('read')
-    expect(sealing.asked).toEqual(['ann', 'bob'])
+    expect(sealing.requests).toEqual(['ann', 'bob'])
   })
 })

@@ -98,8 +98,8 @@ logContract("the simulation's brokers", async () => {
   const coordinator = createCoordinator({ ...world, batch: 50 })
   const topics = new Map<string, Topic>()
   const logs: Logs = {
-    open: async (name, kept) => {
-      if (kept !== undefined && (kept.topic !== name || kept.cluster !== 'simulated'))
+    open: async (name, expected) => {
+      if (expected !== undefined && (expected.topic !== name || expected.cluster !== 'simulated'))
         throw new Fault('topic-recreated', 'This is another topic than the one kept.')
       const topic = topics.get(name) ?? createTopic(name, 3)
       topics.set(name, topic)

@@ -4,7 +4,7 @@ import { gunzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { kafkaLogs } from '../../processors/adapters/kafka/logs.ts'
 import { describeOnServices } from '../e2e/on-services.ts'
-import { client, freshFolder, meal, run, startCommand, startServer, tell, type Env, type Server } from '../e2e/program.ts'
+import { client, freshFolder, meal, run, startCommand, startServer, runOk, type Env, type Server } from '../e2e/program.ts'
 import { writeTables, writeTopics, type RecordedServices, type WireItem } from './services.mjs'
 
 /** Releases whose data folders and tables every later release must open. `record.mjs` records one. */
@@ -105,7 +105,7 @@ const upgrade = async (env: Env): Promise<void> => {
   const processor = startCommand(['start', '--roles', 'processor'], { ...env, TRIBUTARY_ADMIN: '127.0.0.1:0', TRIBUTARY_LOG_LEVEL: 'error' })
   for (const domain of [...DOMAINS, 'scales-series']) {
     const { stderr } = await run(['verify', domain], env)
-    if (stderr.includes('folds-differ')) await tell(['rebuild', domain, '--yes'], env)
+    if (stderr.includes('folds-differ')) await runOk(['rebuild', domain, '--yes'], env)
   }
   processor.kill('SIGTERM')
   await processor.ended

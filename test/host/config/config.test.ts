@@ -115,15 +115,15 @@ describe('the configuration', () => {
       ['TON_API', 'toncenter.com'],
       ['TON_API', 'https://x/?hunter2'],
     ] as const) {
-      const told = mistakesOf({ [`TRIBUTARY_${name}`]: value })
-      expect(told).toContain(`TRIBUTARY_${name} `)
-      expect(told).not.toContain('hunter2')
+      const mistakes = mistakesOf({ [`TRIBUTARY_${name}`]: value })
+      expect(mistakes).toContain(`TRIBUTARY_${name} `)
+      expect(mistakes).not.toContain('hunter2')
     }
     expect(mistakesOf({ TRIBUTARY_TON_API_KEY: 'x' })).toContain('TRIBUTARY_TON_API is not')
   })
 
   test('all mistakes are reported at once, each with its fix', () => {
-    const told = mistakesOf({
+    const mistakes = mistakesOf({
       TRIBUTARY_HTTP: 'everywhere',
       TRIBUTARY_ADMIN: '127.0.0.1:70000',
       TRIBUTARY_KAFKA: 'kafka',
@@ -135,7 +135,7 @@ describe('the configuration', () => {
       TRIBUTARY_DATTA: 'x',
       TRIBUTARY_TIMESTREAM: 'somewhere',
     })
-    expect(told).toContain('10 mistakes')
+    expect(mistakes).toContain('10 mistakes')
     for (const name of [
       'HTTP',
       'ADMIN',
@@ -148,9 +148,9 @@ describe('the configuration', () => {
       'DATTA',
       'TIMESTREAM',
     ]) {
-      expect(told).toContain(`TRIBUTARY_${name} `)
+      expect(mistakes).toContain(`TRIBUTARY_${name} `)
     }
-    expect(told).toContain('did you mean TRIBUTARY_DATA?')
+    expect(mistakes).toContain('did you mean TRIBUTARY_DATA?')
     expect(mistakesOf({ TRIBUTARY_FOO: 'x' })).toContain('TRIBUTARY_FOO is not a variable of this program; unset it')
     expect(mistakesOf({ TRIBUTARY_KAFKA_SASL_PASWORT: 'x' })).toContain('did you mean TRIBUTARY_KAFKA_SASL_PASSWORD?')
   })

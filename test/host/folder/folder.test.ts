@@ -84,10 +84,10 @@ describe('the data folder', () => {
 
   test('has one owner if many try at once', async () => {
     const folder = freshFolder()
-    const tries = await Promise.allSettled(Array.from({ length: 12 }, () => lockFolder(folder)))
-    const held = tries.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []))
-    expect(held).toHaveLength(1)
-    await held[0]?.release()
+    const attempts = await Promise.allSettled(Array.from({ length: 12 }, () => lockFolder(folder)))
+    const locks = attempts.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []))
+    expect(locks).toHaveLength(1)
+    await locks[0]?.release()
   })
 
   test('is not taken while a process of an earlier release, which only has the socket, uses it', async () => {

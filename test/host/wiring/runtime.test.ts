@@ -124,8 +124,8 @@ describe('the runtime', () => {
         const bearer = (domain: string) => ({
           headers: { authorization: `Bearer ${mintToken(domain, randomBytes).token}` },
         })
-        const held = await fetch(`${serving.http}/v1/meals?day=2026-11-16`, bearer('meals'))
-        expect([held.status, held.headers.get('retry-after'), await held.json()]).toMatchObject([
+        const unavailable = await fetch(`${serving.http}/v1/meals?day=2026-11-16`, bearer('meals'))
+        expect([unavailable.status, unavailable.headers.get('retry-after'), await unavailable.json()]).toMatchObject([
           503,
           '5',
           { code: 'folds-newer' },
@@ -159,7 +159,7 @@ describe('the runtime', () => {
         record: { fault: { code: 'not-wire-format' } },
       })
       expect(await createPerform(runtime)('parked-retry', { all: true }, noOutput())).toEqual({
-        asked: 1,
+        created: 1,
         healed: 0,
         still: 1,
         pending: 0,
@@ -228,12 +228,12 @@ describe('the runtime', () => {
       })
       const ready = await fetch(`${serving.admin}/readyz`).finally(() => serving.stop())
       expect(ready.status).toBe(200)
-      const asked = createPerform(runtime)(
+      const created = createPerform(runtime)(
         'token-create',
         { user: 'ann', domain: 'plants', scopes: 'read', name: 'n' },
         noOutput(),
       )
-      await expect(asked).rejects.toMatchObject({
+      await expect(created).rejects.toMatchObject({
         code: 'bad-usage',
         message: expect.stringContaining('plants has no tokens') as string,
       })

@@ -121,7 +121,7 @@ export const eventOf = <T extends LedgerEvent['type']>(
 })
 
 /** Events at rising offsets of partition 0. */
-export const heardOf = (events: readonly Event[], first = 0): readonly LoggedEvent[] =>
+export const logRecords = (events: readonly Event[], first = 0): readonly LoggedEvent[] =>
   events.map((event, index) => ({ event, partition: 0, offset: first + index }))
 
 export const paid = (amount: number, id: string, options: Options = {}): Event =>

@@ -6,11 +6,11 @@ import type { OpenTopic } from '../../../processors/engine/ports/log-admin.ts'
 /** The log port at its plainest: one partition, and a group that is told by hand. */
 export interface MemoryLog extends OpenTopic {
   readonly records: LogRecord[]
-  say(...events: readonly Event[]): void
+  add(...events: readonly Event[]): void
   /** Hands everything from where the subscriber begins to every subscriber, as one batch. */
   deliver(): Promise<void>
   /** Hands everything from an offset on to every subscriber, without assigning the partition anew. */
-  held(): (from: number) => Promise<void>
+  deliverFrom(): (from: number) => Promise<void>
 }
 
 export const memoryLog = (events: readonly Event[] = []): MemoryLog => {
@@ -21,8 +21,8 @@ export const memoryLog = (events: readonly Event[] = []): MemoryLog => {
   const log: MemoryLog = {
     topic: 'ledger.events',
     records,
-    say: (...said) => {
-      for (const event of said) add(event.meta.key, jsonCodec.encode(event))
+    add: (...appended) => {
+      for (const event of appended) add(event.meta.key, jsonCodec.encode(event))
     },
     deliver: async () => {
       for (const subscriber of subscribers) {
@@ -30,11 +30,11 @@ export const memoryLog = (events: readonly Event[] = []): MemoryLog => {
         if (from < records.length) await subscriber.batch(records.slice(from), { partition: 0, isCurrent: () => true })
       }
     },
-    held: () => async (from) => {
+    deliverFrom: () => async (from) => {
       for (const subscriber of subscribers)
         await subscriber.batch(records.slice(from), { partition: 0, isCurrent: () => true })
     },
-    append: async (said) => said.map(({ key, value }) => ({ partition: 0, offset: add(key, value) - 1 })),
+    append: async (appended) => appended.map(({ key, value }) => ({ partition: 0, offset: add(key, value) - 1 })),
     subscribe: async (_, subscriber) => {
       subscribers.add(subscriber)
       return { stop: async () => void subscribers.delete(subscriber) }
@@ -51,6 +51,6 @@ export const memoryLog = (events: readonly Event[] = []): MemoryLog => {
     isFollowed: async () => subscribers.size > 0,
     removeGroup: async () => undefined,
   }
-  log.say(...events)
+  log.add(...events)
   return log
 }

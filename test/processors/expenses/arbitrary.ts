@@ -10,10 +10,10 @@ import { deletedExpenses, expenseNames, expenses, groups } from '../../../projec
 import type { Event } from '../../../schemas/event.ts'
 import type { Table } from '../../../testing/folds.ts'
 import { foldInto } from './given.ts'
-import * as said from './events.ts'
+import * as events from './events.ts'
 
 /** Few groups, people and ids, so that events meet each other; what is revised and deleted is mostly there, and mostly the payer's word. */
-type Told = (scene: { readonly now: number; readonly table: Table }) => Event
+type DrawnEvent = (scene: { readonly now: number; readonly table: Table }) => Event
 
 export const PEOPLE = ['ann', 'bob', 'cy', 'constructor'] as const
 export const GROUPS = ['g1', 'g2'] as const
@@ -28,7 +28,7 @@ const money = fc.constantFrom(
   { currency: 'TON', exponent: 9 },
 )
 const minor = fc.oneof(fc.bigInt(0n, 999n), fc.bigInt(0n, 999n), fc.constant(9_007_199_254_740_993n))
-const txHash = fc.constantFrom(said.HASH, 'cd34'.repeat(16))
+const txHash = fc.constantFrom(events.HASH, 'cd34'.repeat(16))
 const often = (weight: number) => fc.integer({ min: 0, max: 99 }).map((n) => n < weight)
 
 /** Now and then the sum is not that of the parts. */
@@ -43,7 +43,7 @@ const spent = fc
   })
   .map(({ payerId, parts, money, right, splitType, category }) => {
     const amountMinor = parts.reduce((sum, [, part]) => sum + part, right ? 0n : 1n)
-    return { payerId, amountMinor, ...money, splitType, splits: said.splits(Object.fromEntries(parts)), category }
+    return { payerId, amountMinor, ...money, splitType, splits: events.splits(Object.fromEntries(parts)), category }
   })
 
 const words = fc.constantFrom('Dinner', 'Taxi', 'Rent')
@@ -57,7 +57,7 @@ const oneOf = (table: Table, prefix: string, { group, n, id }: { group: string; 
 }
 
 /** As the group has it. */
-const heldBy = (table: Table, key: string, id: string): ExpenseItem | undefined => {
+const expenseIn = (table: Table, key: string, id: string): ExpenseItem | undefined => {
   const name = table.get(keyOf(expenseNames.key(key, id))) as Item as ExpenseNameItem | undefined
   if (name?.state === 'deleted')
     return (table.get(keyOf(deletedExpenses.key(key, name.deletedAt, id))) as Item as DeletedExpenseItem | undefined)
@@ -66,12 +66,12 @@ const heldBy = (table: Table, key: string, id: string): ExpenseItem | undefined 
 }
 
 const aRecord = fc.record({ group, expenseId, spent, user, words, before: fc.constantFrom(0, 1, 2) }).map(
-  ({ group: key, expenseId, spent, user, words, before }): Told =>
+  ({ group: key, expenseId, spent, user, words, before }): DrawnEvent =>
     ({ now }) =>
-      said.recorded({
+      events.recorded({
         expenseId,
         ...spent,
-        spentAt: now - before * said.DAY,
+        spentAt: now - before * events.DAY,
         personal: { description: words },
         meta: { key, occurredAt: now, actorId: user, subjectId: user },
       }),
@@ -89,36 +89,36 @@ const aRevision = fc
     isPayer: often(85),
     ago: fc.constantFrom(null, null, 0, 1),
   })
-  .map(({ group: key, n, id, spent, user, words, current, isPayer, ago }): Told => ({ now, table }) => {
+  .map(({ group: key, n, id, spent, user, words, current, isPayer, ago }): DrawnEvent => ({ now, table }) => {
     const expenseId = oneOf(table, 'EXPENSE#', { group: key, n, id })
-    const before = heldBy(table, key, expenseId)
+    const before = expenseIn(table, key, expenseId)
     const actorId = isPayer ? (before?.payerId ?? user) : user
     const revision = current ? (before?.revision ?? 1) + 1 : 2
-    return said.revised({
+    return events.revised({
       expenseId,
       ...spent,
       revision,
-      spentAt: ago === null ? null : now - ago * said.DAY,
+      spentAt: ago === null ? null : now - ago * events.DAY,
       personal: { description: words, reason: `because ${words}` },
       meta: { key, occurredAt: now, actorId, subjectId: actorId },
     })
   })
 
-const byPayer = (say: typeof said.deleted | typeof said.restored) =>
+const byPayer = (make: typeof events.deleted | typeof events.restored) =>
   fc
     .record({ group, n: fc.nat(), id: expenseId, user, isPayer: often(85) })
-    .map(({ group: key, n, id, user, isPayer }): Told => ({ now, table }) => {
+    .map(({ group: key, n, id, user, isPayer }): DrawnEvent => ({ now, table }) => {
       const expenseId = oneOf(table, 'EXPENSE#', { group: key, n, id })
-      return say({
+      return make({
         expenseId,
-        meta: { key, occurredAt: now, actorId: isPayer ? (heldBy(table, key, expenseId)?.payerId ?? user) : user },
+        meta: { key, occurredAt: now, actorId: isPayer ? (expenseIn(table, key, expenseId)?.payerId ?? user) : user },
       })
     })
 
 const aProposal = fc.record({ group, settlementId, from: user, to: user, money, amount: fc.bigInt(1n, 999n) }).map(
-  ({ group: key, settlementId, from, to, money, amount }): Told =>
+  ({ group: key, settlementId, from, to, money, amount }): DrawnEvent =>
     ({ now }) =>
-      said.proposed({
+      events.proposed({
         settlementId,
         fromUserId: from,
         toUserId: to,
@@ -130,15 +130,21 @@ const aProposal = fc.record({ group, settlementId, from: user, to: user, money, 
 )
 const anOutcome = fc
   .record({ group, n: fc.nat(), id: settlementId, user, isPaid: often(70) })
-  .map(({ group: key, n, id, user, isPaid }): Told => ({ now, table }) => {
+  .map(({ group: key, n, id, user, isPaid }): DrawnEvent => ({ now, table }) => {
     const settlementId = oneOf(table, 'SETTLEMENT#', { group: key, n, id })
     const meta = { key, occurredAt: now, actorId: user }
-    return isPaid ? said.confirmed({ settlementId, verifiedAt: now, meta }) : said.failed({ settlementId, meta })
+    return isPaid ? events.confirmed({ settlementId, verifiedAt: now, meta }) : events.failed({ settlementId, meta })
   })
 const aClaim = fc.record({ group, settlementId, txHash }).map(
-  ({ group: groupId, settlementId, txHash }): Told =>
+  ({ group: groupId, settlementId, txHash }): DrawnEvent =>
     ({ now }) =>
-      said.claimed({ txHash, groupId, settlementId, verifiedAt: now, meta: { key: `tx:${txHash}`, occurredAt: now } }),
+      events.claimed({
+        txHash,
+        groupId,
+        settlementId,
+        verifiedAt: now,
+        meta: { key: `tx:${txHash}`, occurredAt: now },
+      }),
 )
 
 const aMember = fc
@@ -148,14 +154,15 @@ const aMember = fc
     kind: fc.constantFrom('joined', 'joined', 'joined', 'left', 'left', 'removed', 'profile', 'wallet'),
     name: fc.constantFrom('A', 'B'),
   })
-  .map(({ group: key, user, kind, name }): Told => ({ now }) => {
+  .map(({ group: key, user, kind, name }): DrawnEvent => ({ now }) => {
     const meta = { key, occurredAt: now }
-    if (kind === 'joined') return said.joined(user, { meta, personal: said.named(user + name) })
-    if (kind === 'left') return said.left(user, { meta })
-    if (kind === 'removed') return said.removed(user, { meta: { ...meta, source: name === 'A' ? 'telegram' : 'test' } })
+    if (kind === 'joined') return events.joined(user, { meta, personal: events.named(user + name) })
+    if (kind === 'left') return events.left(user, { meta })
+    if (kind === 'removed')
+      return events.removed(user, { meta: { ...meta, source: name === 'A' ? 'telegram' : 'test' } })
     return kind === 'profile'
-      ? said.profileChanged(user, { meta, personal: said.named(user + name) })
-      : said.walletSet(user, { meta, personal: { wallet: `UQ-${user}-${name}` } })
+      ? events.profileChanged(user, { meta, personal: events.named(user + name) })
+      : events.walletSet(user, { meta, personal: { wallet: `UQ-${user}-${name}` } })
   })
 
 const anInvitation = fc
@@ -166,25 +173,30 @@ const anInvitation = fc
     id: fc.constantFrom('i1', 'i2'),
     kind: fc.constantFrom('invited', 'invited', 'revoked', 'joined', 'joined', 'joined'),
   })
-  .map(({ group: key, user, guest, id, kind }): Told => ({ now }) => {
+  .map(({ group: key, user, guest, id, kind }): DrawnEvent => ({ now }) => {
     const [meta, secretHash] = [{ key, occurredAt: now }, id.charAt(1).repeat(64)]
     if (kind === 'invited')
-      return said.invited({ invitationId: id, secretHash, expiresAt: now + said.DAY, meta: { ...meta, actorId: user } })
+      return events.invited({
+        invitationId: id,
+        secretHash,
+        expiresAt: now + events.DAY,
+        meta: { ...meta, actorId: user },
+      })
     return kind === 'revoked'
-      ? said.revoked({ invitationId: id, meta: { ...meta, actorId: user } })
-      : said.joined(guest, { invitation: secretHash, meta })
+      ? events.revoked({ invitationId: id, meta: { ...meta, actorId: user } })
+      : events.joined(guest, { invitation: secretHash, meta })
   })
 
 const byOwner = fc
   .record({ group, user, other: user, kind: fc.constantFrom('owner', 'owner', 'owner', 'archived', 'unarchived') })
-  .map(({ group: key, user, other, kind }): Told => ({ now, table }) => {
+  .map(({ group: key, user, other, kind }): DrawnEvent => ({ now, table }) => {
     const meta = {
       key,
       occurredAt: now,
       actorId: (table.get(keyOf(groups.key(key))) as Item as GroupItem | undefined)?.ownerId ?? user,
     }
-    if (kind === 'owner') return said.ownerChanged(other, { meta })
-    return kind === 'archived' && now % 3 === 0 ? said.archived({ meta }) : said.unarchived({ meta })
+    if (kind === 'owner') return events.ownerChanged(other, { meta })
+    return kind === 'archived' && now % 3 === 0 ? events.archived({ meta }) : events.unarchived({ meta })
   })
 
 const aGroup = fc
@@ -193,28 +205,28 @@ const aGroup = fc
     kind: fc.constantFrom('created', 'renamed', 'currency', 'settings', 'migrated'),
     chatId: fc.constantFrom('-1', '-2'),
   })
-  .map(({ group: key, kind, chatId }): Told => ({ now }) => {
+  .map(({ group: key, kind, chatId }): DrawnEvent => ({ now }) => {
     const meta = { key, occurredAt: now }
-    if (kind === 'created') return said.created({ chatId, meta: { ...meta, actorId: 'ann', subjectId: 'ann' } })
-    if (kind === 'renamed') return said.renamed({ title: `Trip ${chatId}`, meta })
-    if (kind === 'currency') return said.currencyChanged({ meta })
-    return kind === 'settings' ? said.settingsChanged({ meta }) : said.migrated({ chatId, meta })
+    if (kind === 'created') return events.created({ chatId, meta: { ...meta, actorId: 'ann', subjectId: 'ann' } })
+    if (kind === 'renamed') return events.renamed({ title: `Trip ${chatId}`, meta })
+    if (kind === 'currency') return events.currencyChanged({ meta })
+    return kind === 'settings' ? events.settingsChanged({ meta }) : events.migrated({ chatId, meta })
   })
 const aChat = fc.record({ group, chatId: fc.constantFrom('-1', '-2'), links: fc.boolean() }).map(
-  ({ group: groupId, chatId, links }): Told =>
+  ({ group: groupId, chatId, links }): DrawnEvent =>
     ({ now }) =>
-      (links ? said.chatLinked : said.chatUnlinked)({
+      (links ? events.chatLinked : events.chatUnlinked)({
         chatId,
         groupId,
         meta: { key: `chat:${chatId}`, occurredAt: now },
       }),
 )
 const aProfile = fc.record({ user, ago: fc.constantFrom(0, 5000), name: fc.constantFrom('A', 'B') }).map(
-  ({ user, ago, name }): Told =>
+  ({ user, ago, name }): DrawnEvent =>
     ({ now }) =>
-      said.profileTold({
+      events.profileTold({
         at: now - ago,
-        personal: said.named(user + name),
+        personal: events.named(user + name),
         meta: { key: user, subjectId: user, actorId: user, occurredAt: now },
       }),
 )
@@ -222,15 +234,15 @@ const aProfile = fc.record({ user, ago: fc.constantFrom(0, 5000), name: fc.const
 /** Clocks go on, mostly: two things may fall in one millisecond, and a clock may go back. */
 const wait = fc.oneof(
   { weight: 3, arbitrary: fc.constantFrom(0, 1, 60_000) },
-  { weight: 2, arbitrary: fc.integer({ min: 1, max: said.DAY }) },
-  { weight: 1, arbitrary: fc.constantFrom(-1, -60_000, -said.DAY, 3 * said.DAY) },
+  { weight: 2, arbitrary: fc.integer({ min: 1, max: events.DAY }) },
+  { weight: 1, arbitrary: fc.constantFrom(-1, -60_000, -events.DAY, 3 * events.DAY) },
 )
 
 const anEvent = fc.oneof(
   { weight: 11, arbitrary: aRecord },
   { weight: 6, arbitrary: aRevision },
-  { weight: 6, arbitrary: byPayer(said.deleted) },
-  { weight: 7, arbitrary: byPayer(said.restored) },
+  { weight: 6, arbitrary: byPayer(events.deleted) },
+  { weight: 7, arbitrary: byPayer(events.restored) },
   { weight: 3, arbitrary: aProposal },
   { weight: 4, arbitrary: anOutcome },
   { weight: 1, arbitrary: aClaim },
@@ -245,8 +257,8 @@ const anEvent = fc.oneof(
 /** Groups with everybody in them come first more often than not: else most of it would concern nobody. */
 const setUp = (): readonly Event[] =>
   GROUPS.flatMap((key) => [
-    said.created({ chatId: '-1', meta: { key } }),
-    ...PEOPLE.slice(1).map((name) => said.joined(name, { meta: { key } })),
+    events.created({ chatId: '-1', meta: { key } }),
+    ...PEOPLE.slice(1).map((name) => events.joined(name, { meta: { key } })),
   ])
 
 /** Anything that may happen in two groups. */
@@ -255,12 +267,12 @@ export const aHistory: fc.Arbitrary<readonly Event[]> = fc
   .map(([isSetUp, steps]) => {
     const table: Table = new Map()
     const history: Event[] = []
-    const hear = (event: Event) => {
+    const append = (event: Event) => {
       foldInto(table, event, history.length)
       history.push(event)
     }
-    if (isSetUp) setUp().forEach(hear)
-    let now = said.NOW
-    for (const [ms, tell] of steps) hear(tell({ now: (now += ms), table }))
+    if (isSetUp) setUp().forEach(append)
+    let now = events.NOW
+    for (const [ms, draw] of steps) append(draw({ now: (now += ms), table }))
     return history
   })

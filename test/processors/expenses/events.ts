@@ -40,17 +40,17 @@ export const HASH = 'ab12'.repeat(16)
 export const metaOf = (meta: Partial<EventMeta> = {}): EventMeta =>
   eventMeta({ key: GROUP, actorId: 'ann', subjectId: null, ...meta })
 
-type Said<E extends Event> = Partial<E['data']> & { meta?: Partial<EventMeta>; personal?: E['personal'] }
+type Fields<E extends Event> = Partial<E['data']> & { meta?: Partial<EventMeta>; personal?: E['personal'] }
 
 /** A word of a kind of event: what is usual, unless it is said. */
-const says =
+const maker =
   <E extends Event>(
     type: E['type'],
     usual: E['data'],
     { meta, personal = null }: { meta?: Partial<EventMeta>; personal?: E['personal'] } = {},
   ) =>
-  ({ meta: more, personal: words = personal, ...said }: Said<E> = {} as Said<E>): E =>
-    ({ type, meta: metaOf({ ...meta, ...more }), data: { ...(usual as object), ...said }, personal: words }) as E
+  ({ meta: more, personal: words = personal, ...fields }: Fields<E> = {} as Fields<E>): E =>
+    ({ type, meta: metaOf({ ...meta, ...more }), data: { ...(usual as object), ...fields }, personal: words }) as E
 
 export const at = (minutes: number): { meta: { occurredAt: number } } => ({
   meta: { occurredAt: NOW + minutes * MINUTE },
@@ -61,48 +61,50 @@ export const named = (name: string) => ({
   avatarUrl: `https://t.example/${name}.png`,
 })
 
-export const created = says<GroupCreated>(
+export const created = maker<GroupCreated>(
   'GroupCreated',
   { chatId: '-100', title: 'Trip', currency: 'EUR' },
   { meta: { subjectId: 'ann' }, personal: named('Ann') },
 )
-export const renamed = says<GroupRenamed>('GroupRenamed', { title: 'Journey' })
-export const currencyChanged = says<GroupCurrencyChanged>('GroupCurrencyChanged', { currency: 'TON' })
-export const settingsChanged = says<GroupSettingsChanged>('GroupSettingsChanged', { simplify: false })
-export const migrated = says<GroupChatMigrated>('GroupChatMigrated', { chatId: '-200' })
+export const renamed = maker<GroupRenamed>('GroupRenamed', { title: 'Journey' })
+export const currencyChanged = maker<GroupCurrencyChanged>('GroupCurrencyChanged', { currency: 'TON' })
+export const settingsChanged = maker<GroupSettingsChanged>('GroupSettingsChanged', { simplify: false })
+export const migrated = maker<GroupChatMigrated>('GroupChatMigrated', { chatId: '-200' })
 
 /** Says so themselves. */
 const own =
-  <E extends MemberJoined | MemberLeft | MemberProfileChanged | WalletSet>(say: (said: Said<E>) => E) =>
-  (userId: string, said: Omit<Said<E>, 'userId'> = {} as Said<E>): E =>
-    say({ ...said, userId, meta: { actorId: userId, subjectId: userId, ...said.meta } } as Said<E>)
-export const joined = (userId: string, said: Omit<Said<MemberJoined>, 'userId'> = {}): MemberJoined =>
+  <E extends MemberJoined | MemberLeft | MemberProfileChanged | WalletSet>(make: (fields: Fields<E>) => E) =>
+  (userId: string, fields: Omit<Fields<E>, 'userId'> = {} as Fields<E>): E =>
+    make({ ...fields, userId, meta: { actorId: userId, subjectId: userId, ...fields.meta } } as Fields<E>)
+export const joined = (userId: string, fields: Omit<Fields<MemberJoined>, 'userId'> = {}): MemberJoined =>
   own(
-    says<MemberJoined>(
+    maker<MemberJoined>(
       'MemberJoined',
       { userId, invitation: null, chatId: null },
       { personal: named(userId.charAt(0).toUpperCase() + userId.slice(1)) },
     ),
-  )(userId, said)
-export const removed = (userId: string, said: Omit<Said<GroupMemberRemoved>, 'userId'> = {}): GroupMemberRemoved =>
-  says<GroupMemberRemoved>('GroupMemberRemoved', { userId })({ ...said, userId })
-export const ownerChanged = (userId: string, said: Omit<Said<GroupOwnerChanged>, 'userId'> = {}): GroupOwnerChanged =>
-  says<GroupOwnerChanged>('GroupOwnerChanged', { userId })({ ...said, userId })
-export const archived = says<GroupArchived>('GroupArchived', {})
-export const unarchived = says<GroupUnarchived>('GroupUnarchived', {})
+  )(userId, fields)
+export const removed = (userId: string, fields: Omit<Fields<GroupMemberRemoved>, 'userId'> = {}): GroupMemberRemoved =>
+  maker<GroupMemberRemoved>('GroupMemberRemoved', { userId })({ ...fields, userId })
+export const ownerChanged = (
+  userId: string,
+  fields: Omit<Fields<GroupOwnerChanged>, 'userId'> = {},
+): GroupOwnerChanged => maker<GroupOwnerChanged>('GroupOwnerChanged', { userId })({ ...fields, userId })
+export const archived = maker<GroupArchived>('GroupArchived', {})
+export const unarchived = maker<GroupUnarchived>('GroupUnarchived', {})
 /** The SHA-256 of a secret. */
 export const SECRET = 'ef56'.repeat(16)
-export const invited = says<InvitationCreated>('InvitationCreated', {
+export const invited = maker<InvitationCreated>('InvitationCreated', {
   invitationId: 'i1',
   secretHash: SECRET,
   expiresAt: NOW + 7 * DAY,
 })
-export const revoked = says<InvitationRevoked>('InvitationRevoked', { invitationId: 'i1' })
-export const left = own(says<MemberLeft>('MemberLeft', { userId: 'bob' }))
+export const revoked = maker<InvitationRevoked>('InvitationRevoked', { invitationId: 'i1' })
+export const left = own(maker<MemberLeft>('MemberLeft', { userId: 'bob' }))
 export const profileChanged = own(
-  says<MemberProfileChanged>('MemberProfileChanged', { userId: 'bob' }, { personal: named('Robert') }),
+  maker<MemberProfileChanged>('MemberProfileChanged', { userId: 'bob' }, { personal: named('Robert') }),
 )
-export const walletSet = own(says<WalletSet>('WalletSet', { userId: 'bob' }, { personal: { wallet: 'UQ-bob' } }))
+export const walletSet = own(maker<WalletSet>('WalletSet', { userId: 'bob' }, { personal: { wallet: 'UQ-bob' } }))
 
 export const splits = (parts: Readonly<Record<string, bigint>>): readonly Split[] =>
   Object.entries(parts).map(([userId, minor]) => ({ userId, minor, bp: null, shares: null }))
@@ -117,20 +119,20 @@ const dinner = {
   splits: splits({ ann: 1000n, bob: 1000n, cy: 1000n }),
   category: 'food',
 }
-export const recorded = says<ExpenseRecorded>(
+export const recorded = maker<ExpenseRecorded>(
   'ExpenseRecorded',
   { ...dinner, spentAt: NOW, rowHash: null },
   { meta: { subjectId: 'ann' }, personal: { description: 'Dinner' } },
 )
-export const revised = says<ExpenseRevised>(
+export const revised = maker<ExpenseRevised>(
   'ExpenseRevised',
   { ...dinner, revision: 2, spentAt: null },
   { meta: { subjectId: 'ann' }, personal: { description: 'Late dinner', reason: 'forgot the tip' } },
 )
-export const deleted = says<ExpenseDeleted>('ExpenseDeleted', { expenseId: 'e1' })
-export const restored = says<ExpenseRestored>('ExpenseRestored', { expenseId: 'e1' })
+export const deleted = maker<ExpenseDeleted>('ExpenseDeleted', { expenseId: 'e1' })
+export const restored = maker<ExpenseRestored>('ExpenseRestored', { expenseId: 'e1' })
 
-export const proposed = says<SettlementProposed>(
+export const proposed = maker<SettlementProposed>(
   'SettlementProposed',
   {
     settlementId: 's1',
@@ -145,33 +147,33 @@ export const proposed = says<SettlementProposed>(
   },
   { meta: { actorId: 'bob' } },
 )
-export const confirmed = says<SettlementConfirmed>('SettlementConfirmed', {
+export const confirmed = maker<SettlementConfirmed>('SettlementConfirmed', {
   settlementId: 's1',
   txHash: null,
   verifiedAt: NOW,
   confirmedBy: 'manual',
 })
-export const failed = says<SettlementFailed>('SettlementFailed', {
+export const failed = maker<SettlementFailed>('SettlementFailed', {
   settlementId: 's1',
   txHash: null,
   confirmedBy: 'manual',
 })
-export const claimed = says<TransactionClaimed>(
+export const claimed = maker<TransactionClaimed>(
   'TransactionClaimed',
   { txHash: HASH, groupId: GROUP, settlementId: 's1', verifiedAt: NOW, confirmedBy: 'ton' },
   { meta: { key: `tx:${HASH}` } },
 )
-export const chatLinked = says<ChatLinked>(
+export const chatLinked = maker<ChatLinked>(
   'ChatLinked',
   { chatId: '-100', groupId: GROUP, moved: false },
   { meta: { key: 'chat:-100' } },
 )
-export const chatUnlinked = says<ChatUnlinked>(
+export const chatUnlinked = maker<ChatUnlinked>(
   'ChatUnlinked',
   { chatId: '-100', groupId: GROUP },
   { meta: { key: 'chat:-100' } },
 )
-export const profileTold = says<ProfileTold>(
+export const profileTold = maker<ProfileTold>(
   'ProfileTold',
   { at: NOW },
   { meta: { key: '4711', subjectId: '4711' }, personal: named('Ann') },

@@ -195,9 +195,9 @@ describe('ExpenseRecorded', () => {
       /45.*46/,
     ],
   ]
-  test.each(bad)('one %s is refused: %s', (_, code, said, detail) =>
+  test.each(bad)('one %s is refused: %s', (_, code, fields, detail) =>
     given(...trip)
-      .when(recorded(said))
+      .when(recorded(fields))
       .thenRefused(code, detail),
   )
 
@@ -218,8 +218,8 @@ describe('ExpenseRecorded', () => {
       amountMinor: BigInt(users.length),
       splits: splits(Object.fromEntries(users.map((user) => [user, 1n]))),
     })
-    const revision = (said: Parameters<typeof revised>[0]) =>
-      given(...crowd, recorded(each(people(0)))).when(revised({ meta: { occurredAt: NOW + DAY }, ...said }))
+    const revision = (fields: Parameters<typeof revised>[0]) =>
+      given(...crowd, recorded(each(people(0)))).when(revised({ meta: { occurredAt: NOW + DAY }, ...fields }))
     const spentAt = NOW - DAY
     const fitting: readonly [string, Parameters<typeof revised>[0], number][] = [
       ['45 other beneficiaries', each(people(45)), 95],
@@ -227,8 +227,8 @@ describe('ExpenseRecorded', () => {
       ['another date', { ...each(people(0)), spentAt }, 51],
       ['another date and 43 other beneficiaries', { ...each(people(45).slice(2)), spentAt }, 95],
     ]
-    test.each(fitting)('E-f: a revision to %s on another day fits', (_, said, changes) => {
-      const { result } = revision(said)
+    test.each(fitting)('E-f: a revision to %s on another day fits', (_, fields, changes) => {
+      const { result } = revision(fields)
       expect(result.refusal).toBeUndefined()
       expect(result.items).toHaveLength(changes)
     })
@@ -240,8 +240,8 @@ describe('ExpenseRecorded', () => {
         { ...each(people(45)), payerId: 'u45', spentAt },
       ],
     ]
-    test.each(beyond)('E-f: a revision to %s on another day is refused', (_, said) =>
-      revision(said).thenRefused('too-many-changes', /two steps/),
+    test.each(beyond)('E-f: a revision to %s on another day is refused', (_, fields) =>
+      revision(fields).thenRefused('too-many-changes', /two steps/),
     )
   })
 })

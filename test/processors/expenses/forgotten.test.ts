@@ -24,7 +24,7 @@ const forgotten = (subject: string, key: string, items: PersonForgotten['data'][
   personal: null,
 })
 
-const held = (table: Table, subject: string, key: string): PersonForgotten['data']['items'] =>
+const personalItems = (table: Table, subject: string, key: string): PersonForgotten['data']['items'] =>
   [...table.values()]
     .filter(
       (item) =>
@@ -64,7 +64,7 @@ describe('a person who is forgotten', () => {
 
   test('E-k: loses names, texts, wallet and tokens, also in deleted expenses; ids and numbers stay', () => {
     const when = given(...lived).when(
-      ...['g1', '4711'].map((key) => forgotten('4711', key, held(tableOf(lived), '4711', key))),
+      ...['g1', '4711'].map((key) => forgotten('4711', key, personalItems(tableOf(lived), '4711', key))),
     )
     const text = JSON.stringify(when.items, (_, value: unknown) => (typeof value === 'bigint' ? String(value) : value))
     for (const word of ['Secret', 'ssue', 'sue.png', 'UQ-secret', 'phone']) expect(text).not.toContain(word)
@@ -99,6 +99,6 @@ describe('a person who is forgotten', () => {
     given(...trip, token)
       .when(forgotten('dan', 'g1', [{ pk: 'USER#g1', sk: 'PAT#p1' }]))
       .thenUnchanged()
-    expect(held(tableOf([...trip, token]), 'dan', 'g1')).toEqual([])
+    expect(personalItems(tableOf([...trip, token]), 'dan', 'g1')).toEqual([])
   })
 })

@@ -54,7 +54,7 @@ const always = (check: (table: Table, accepted: readonly Event[]) => void) =>
     { numRuns: inputCount(100) },
   )
 
-const standingsIn = (table: Table): MemberSums =>
+const memberSums = (table: Table): MemberSums =>
   new Map(
     of<BalanceItem>(table, 'BALANCE#').flatMap((balance) =>
       Object.entries(balance.members).map(
@@ -72,8 +72,8 @@ const sorted = (reckoning: MemberSums) => [...reckoning].sort(([a], [b]) => (a <
 describe('after any history', () => {
   test('E-b: the parts of every expense sum up to its amount', () =>
     always((table) => {
-      const kept = of<DeletedExpenseItem>(table, 'DELETED#').map(({ expense }) => expense)
-      for (const { amountMinor, splits } of [...of<ExpenseItem>(table, 'TX#'), ...kept])
+      const deleted = of<DeletedExpenseItem>(table, 'DELETED#').map(({ expense }) => expense)
+      for (const { amountMinor, splits } of [...of<ExpenseItem>(table, 'TX#'), ...deleted])
         expect(sum(splits.map((split) => minorOf(split.amountMinor)))).toBe(minorOf(amountMinor))
     }))
 
@@ -84,14 +84,14 @@ describe('after any history', () => {
     }))
 
   test('E46: balances are the sums of the existing expenses and the completed settlements', () =>
-    always((table, accepted) => expect(sorted(standingsIn(table))).toEqual(sorted(sumAccepted(accepted)))))
+    always((table, accepted) => expect(sorted(memberSums(table))).toEqual(sorted(sumAccepted(accepted)))))
 
   test('E46: the debts net to the balances, and simplified debts settle them', () =>
     always((table) => {
       for (const { PK, currency, members } of of<BalanceItem>(table, 'BALANCE#')) {
         const nets = new Map(
           Object.entries(members)
-            .map(([user, standing]) => [user, netOf(standing)])
+            .map(([user, sums]) => [user, netOf(sums)])
             .filter(([, net]) => net !== 0n) as [string, bigint][],
         )
         const credits = of<CreditItem>(table, `OWED#${currency}#`).filter((item) => item.PK === PK)
@@ -200,9 +200,9 @@ describe('after any history', () => {
           }
         }
       }
-      for (const [name, standing] of standingsIn(table))
-        expect(moved.get(name) ?? 0n).toBe(standing.paid - standing.share + standing.sent - standing.received)
-      for (const [name, net] of moved) if (!standingsIn(table).has(name)) expect(net).toBe(0n)
+      for (const [name, sums] of memberSums(table))
+        expect(moved.get(name) ?? 0n).toBe(sums.paid - sums.share + sums.sent - sums.received)
+      for (const [name, net] of moved) if (!memberSums(table).has(name)) expect(net).toBe(0n)
     }))
 })
 

@@ -77,9 +77,9 @@ describe('SettlementProposed', () => {
     ['without an id', 'settlement-invalid', { settlementId: '' }],
     ['by no transaction', 'settlement-invalid', { txHash: 'x' }],
   ]
-  test.each(bad)('E-c: one %s is refused: %s', (_, code, said) =>
+  test.each(bad)('E-c: one %s is refused: %s', (_, code, fields) =>
     given(...trip, recorded())
-      .when(proposed(said))
+      .when(proposed(fields))
       .thenRefused(code),
   )
   test('in an unknown group it is refused', () => given().when(proposed()).thenRefused('group-not-found'))

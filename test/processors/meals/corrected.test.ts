@@ -194,7 +194,7 @@ describe('MealCorrected', () => {
     ['an offset no wall clock has', { utcOffsetMinutes: -721 }, 'utc-offset-out-of-range'],
     ['a day that is none', { userDate: 'today' }, 'user-date-invalid'],
     ['a negative amount', { fat: -1 }, 'nutrient-out-of-range'],
-  ])('refuses %s', (_, said, code) => given(logged()).when(corrected(said)).thenRefused(code))
+  ])('refuses %s', (_, fields, code) => given(logged()).when(corrected(fields)).thenRefused(code))
 })
 
 describe('MealDayReassigned', () => {

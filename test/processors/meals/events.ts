@@ -32,7 +32,7 @@ export const SUMMARY = 'SUMMARY#2026-11-16'
 export const GONE = `GONE#MEAL#${ID}`
 
 type Data<E extends Event> = Partial<E['data']>
-export type Said<E extends Event> = Data<E> & { meta?: Partial<EventMeta>; personal?: E['personal'] }
+export type Fields<E extends Event> = Data<E> & { meta?: Partial<EventMeta>; personal?: E['personal'] }
 
 const event = <E extends Event>(
   type: E['type'],
@@ -46,10 +46,10 @@ export const logged = ({
   meta,
   personal = chili,
   uid = 'u1',
-  ...said
-}: Said<MealLogged> & { uid?: string } = {}): MealLogged => {
-  const eatenAt = said.eatenAt ?? BREAKFAST
-  const utcOffsetMinutes = said.utcOffsetMinutes ?? 0
+  ...fields
+}: Fields<MealLogged> & { uid?: string } = {}): MealLogged => {
+  const eatenAt = fields.eatenAt ?? BREAKFAST
+  const utcOffsetMinutes = fields.utcOffsetMinutes ?? 0
   const data = {
     mealId: idOf(eatenAt, uid),
     eatenAt,
@@ -67,12 +67,12 @@ export const logged = ({
     registryVersion: null,
     importId: null,
     rowHash: null,
-    ...said,
+    ...fields,
   }
   return event<MealLogged>('MealLogged', data, { personal, ...(meta && { meta }) })
 }
 
-export const corrected = ({ meta, personal = null, ...said }: Said<MealCorrected> = {}): MealCorrected => {
+export const corrected = ({ meta, personal = null, ...fields }: Fields<MealCorrected> = {}): MealCorrected => {
   const data = {
     mealId: ID,
     expectedRevision: null,
@@ -89,15 +89,15 @@ export const corrected = ({ meta, personal = null, ...said }: Said<MealCorrected
     extended: null,
     dropped: null,
     registryVersion: null,
-    ...said,
+    ...fields,
   }
   return event<MealCorrected>('MealCorrected', data, { personal, ...(meta && { meta }) })
 }
 
 const plain =
   <E extends Event>(type: E['type'], defaults: E['data']) =>
-  ({ meta, personal, ...said }: Said<E> = {} as Said<E>): E =>
-    event<E>(type, { ...(defaults as object), ...said } as E['data'], {
+  ({ meta, personal, ...fields }: Fields<E> = {} as Fields<E>): E =>
+    event<E>(type, { ...(defaults as object), ...fields } as E['data'], {
       personal: personal ?? null,
       ...(meta && { meta }),
     })
@@ -149,9 +149,9 @@ export const adopted = ({
   meta,
   personal = chili,
   uid = 'u1',
-  ...said
-}: Said<LegacyMealAdopted> & { uid?: string } = {}): LegacyMealAdopted => {
-  const eatenAt = said.eatenAt ?? BREAKFAST
+  ...fields
+}: Fields<LegacyMealAdopted> & { uid?: string } = {}): LegacyMealAdopted => {
+  const eatenAt = fields.eatenAt ?? BREAKFAST
   const data = {
     mealId: idOf(eatenAt, uid),
     legacySk: `MEAL#${isoOf(eatenAt)}#${uid}`,
@@ -166,7 +166,7 @@ export const adopted = ({
     extended: [],
     importId: 'import-1',
     rowHash: 'row-1',
-    ...said,
+    ...fields,
   }
   return event<LegacyMealAdopted>('LegacyMealAdopted', data, { personal, ...(meta && { meta }) })
 }

@@ -24,7 +24,7 @@ const forgotten = (items: PersonForgotten['data']['items'], key = PERSON): Perso
   personal: null,
 })
 
-const held = (table: Table): PersonForgotten['data']['items'] =>
+const personalItems = (table: Table): PersonForgotten['data']['items'] =>
   [...table.values()]
     .filter(
       (item) =>
@@ -51,7 +51,7 @@ describe('a person who is forgotten', () => {
     const gone = deleted({ meta: { key: PERSON }, mealId: idOf(at('2026-11-16T09:00:00.000Z'), 'u2') })
     const token = patIssued({ meta: { key: PERSON }, patId: 'p1' })
     const events = [meal, other, gone, token]
-    const { items, before } = given(...events).when(forgotten(held(tableOf(events))))
+    const { items, before } = given(...events).when(forgotten(personalItems(tableOf(events))))
     const [mealSk, goneSk] = [
       'MEAL#2026-11-16T08:00:00.000Z#u1',
       `GONE#MEAL#${idOf(at('2026-11-16T09:00:00.000Z'), 'u2')}`,

@@ -117,7 +117,7 @@ describe('MealLogged', () => {
       { extended: Array.from({ length: 65 }, (_, n) => ({ name: `n${n}`, amount: 1 })) },
       'too-many-nutrients',
     ],
-  ])('refuses %s', (_, said, code) => given().when(logged(said)).thenRefused(code))
+  ])('refuses %s', (_, fields, code) => given().when(logged(fields)).thenRefused(code))
 
   test('M-d: a day by another version of the rule is computed again', () =>
     given()

@@ -43,9 +43,9 @@ test('an event of a retired type changes nothing, live, in a build, in a history
   expect(await store.checkpoints()).toEqual(ends)
 
   expect(await build({ domain: meals, log, codec, target, ends })).toMatchObject({ events: 1, parked: [] })
-  const told = []
-  for await (const each of historyOf({ domain: meals, codec, log, key: 'ada' })) told.push(each)
-  expect(told).toMatchObject([
+  const steps = []
+  for await (const each of historyOf({ domain: meals, codec, log, key: 'ada' })) steps.push(each)
+  expect(steps).toMatchObject([
     { logged: { event: { type: 'SummariesRebuilt' } }, outcome: { kind: 'applied' }, changes: [] },
   ])
   expect(

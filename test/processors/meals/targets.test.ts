@@ -102,7 +102,7 @@ describe('TargetsChanged', () => {
     ['a day after tomorrow', { effectiveFromDate: '2026-11-18' }, 'effective-date-out-of-range'],
     ['a day that is none', { effectiveFromDate: '2026-11-31' }, 'effective-date-out-of-range'],
     ['a negative target', { carbs: -1 }, 'nutrient-out-of-range'],
-  ])('refuses %s', (_, said, code) => given().when(targetsChanged(said)).thenRefused(code))
+  ])('refuses %s', (_, fields, code) => given().when(targetsChanged(fields)).thenRefused(code))
 })
 
 describe('NutrientRegistryChanged', () => {

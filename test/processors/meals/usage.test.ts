@@ -36,7 +36,7 @@ describe('ApiUsageSampled', () => {
     ['a negative count', { reads: -1 }],
     ['no weight', { weight: 0 }],
     ['counts beyond all bounds', { reads: 9e15, weight: 9e15 }],
-  ])('refuses %s', (_, said) => given().when(usageSampled(said)).thenRefused('usage-invalid'))
+  ])('refuses %s', (_, fields) => given().when(usageSampled(fields)).thenRefused('usage-invalid'))
 })
 
 describe('MealsImported', () => {

@@ -380,15 +380,15 @@ describe('low battery', () => {
   })
 
   test('telemetry messages count, in the order of time', () => {
-    const said = telemetry({ at: at(2), battery_pct: 12 })
+    const message = telemetry({ at: at(2), battery_pct: 12 })
     given(...bar)
-      .when(said)
+      .when(message)
       .then({ [BATTERY]: { state: 'pending' } })
-    given(...bar, said, battery(3, 90))
-      .when(said)
+    given(...bar, message, battery(3, 90))
+      .when(message)
       .thenUnchanged()
     given(...bar, battery(3, 90))
-      .when(said)
+      .when(message)
       .then({ [BATTERY]: null })
   })
 

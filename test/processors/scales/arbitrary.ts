@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import type { Event } from '../../../schemas/event.ts'
-import * as said from './events.ts'
+import * as events from './events.ts'
 
 /** Few locations, taps, devices and kegs, so that events meet each other; a clock that goes on; every event has an id of its own. */
 type AtTime = (now: number) => Event | readonly Event[]
@@ -29,9 +29,9 @@ const aSeq = fc.oneof(
 
 const atLocation = <T>(
   make: (loc: string) => fc.Arbitrary<T>,
-  say: (it: T, now: number, meta: { key: string; occurredAt: number }) => Event,
+  makeEvent: (it: T, now: number, meta: { key: string; occurredAt: number }) => Event,
 ): fc.Arbitrary<AtTime> =>
-  key.chain((loc) => make(loc).map((it) => (now: number) => say(it, now, { key: loc, occurredAt: now })))
+  key.chain((loc) => make(loc).map((it) => (now: number) => makeEvent(it, now, { key: loc, occurredAt: now })))
 
 const aReading = atLocation(
   (loc) =>
@@ -45,7 +45,7 @@ const aReading = atLocation(
       battery_pct,
     }),
   ({ age, ...reading }, now, meta) =>
-    said.reading({ ...reading, at: now - age, meta: { ...meta, occurredAt: now - age, recordedAt: now } }),
+    events.reading({ ...reading, at: now - age, meta: { ...meta, occurredAt: now - age, recordedAt: now } }),
 )
 
 /** A level that falls, and stays. */
@@ -55,8 +55,8 @@ const aPour: fc.Arbitrary<AtTime> = fc
     ({ from, lbs, stays }) =>
       (now) =>
         [from, from, from - lbs, stays ? from - lbs : from].map((weight_lbs, n) => {
-          const occurredAt = now + n * said.MINUTE
-          return said.reading({
+          const occurredAt = now + n * events.MINUTE
+          return events.reading({
             device_id: 'loc-001-A',
             weight_lbs,
             level_pct: null,
@@ -79,63 +79,63 @@ const devices: readonly fc.WeightedArbitrary<AtTime>[] = [
     weight: 2,
     arbitrary: atLocation(
       (loc) => fc.record({ device_id: deviceOf(loc) }),
-      (it, _, meta) => said.registered({ ...it, meta }),
+      (it, _, meta) => events.registered({ ...it, meta }),
     ),
   },
   {
     weight: 4,
     arbitrary: atLocation(
       (loc) => fc.record({ tap, device_id: deviceOf(loc) }),
-      (it, _, meta) => said.assigned({ ...it, meta }),
+      (it, _, meta) => events.assigned({ ...it, meta }),
     ),
   },
   {
     weight: 1,
     arbitrary: atLocation(
       (loc) => fc.record({ tap, device_id: deviceOf(loc) }),
-      (it, _, meta) => said.unassigned({ ...it, meta }),
+      (it, _, meta) => events.unassigned({ ...it, meta }),
     ),
   },
   {
     weight: 1,
     arbitrary: atLocation(
       (loc) => fc.record({ device_id: deviceOf(loc) }),
-      (it, _, meta) => said.released({ ...it, meta }),
+      (it, _, meta) => events.released({ ...it, meta }),
     ),
   },
   {
     weight: 1,
     arbitrary: atLocation(
       (loc) => fc.record({ device_id: deviceOf(loc), online: fc.boolean() }),
-      (it, _, meta) => said.status({ ...it, meta }),
+      (it, _, meta) => events.status({ ...it, meta }),
     ),
   },
   {
     weight: 1,
     arbitrary: atLocation(
       (loc) => fc.record({ device_id: deviceOf(loc), seq: aSeq, battery_pct }),
-      (it, now, meta) => said.telemetry({ ...it, at: now, meta }),
+      (it, now, meta) => events.telemetry({ ...it, at: now, meta }),
     ),
   },
   {
     weight: 1,
     arbitrary: atLocation(
       (loc) => fc.record({ device_id: deviceOf(loc) }),
-      (it, now, meta) => said.calibrated({ ...it, at: now, meta }),
+      (it, now, meta) => events.calibrated({ ...it, at: now, meta }),
     ),
   },
   {
     weight: 1,
     arbitrary: atLocation(
       (loc) => fc.record({ device_id: deviceOf(loc), seq: maybe(fc.nat({ max: 9 })) }),
-      (it, now, meta) => said.quarantined({ ...it, at: now, meta }),
+      (it, now, meta) => events.quarantined({ ...it, at: now, meta }),
     ),
   },
   {
     weight: 2,
     arbitrary: atLocation(
       (loc) => fc.record({ device_id: deviceOf(loc) }),
-      (it, _, meta) => said.silence({ ...it, meta }),
+      (it, _, meta) => events.silence({ ...it, meta }),
     ),
   },
 ]
@@ -145,35 +145,35 @@ const kegs: readonly fc.WeightedArbitrary<AtTime>[] = [
     weight: 4,
     arbitrary: atLocation(
       (loc) => fc.record({ tap, keg_id: kegOf(loc), age }),
-      ({ age, ...it }, now, meta) => said.tapped({ ...it, tapped_at: now - age, meta }),
+      ({ age, ...it }, now, meta) => events.tapped({ ...it, tapped_at: now - age, meta }),
     ),
   },
   {
     weight: 1,
     arbitrary: atLocation(
       (loc) => fc.record({ tap, keg_id: kegOf(loc), age }),
-      ({ age, ...it }, now, meta) => said.finished({ ...it, at: now - age, meta }),
+      ({ age, ...it }, now, meta) => events.finished({ ...it, at: now - age, meta }),
     ),
   },
   {
     weight: 1,
     arbitrary: atLocation(
       (loc) => fc.record({ tap, keg_id: kegOf(loc), new_keg_id: kegOf(loc), age }),
-      ({ age, ...it }, now, meta) => said.corrected({ ...it, from: now - age, meta }),
+      ({ age, ...it }, now, meta) => events.corrected({ ...it, from: now - age, meta }),
     ),
   },
   {
     weight: 1,
     arbitrary: atLocation(
       (loc) => fc.record({ keg_id: kegOf(loc), age }),
-      ({ keg_id, age }, now, meta) => said.voided({ keg_id, from: now - age, to: now, meta }),
+      ({ keg_id, age }, now, meta) => events.voided({ keg_id, from: now - age, to: now, meta }),
     ),
   },
   {
     weight: 1,
     arbitrary: atLocation(
       () => fc.record({ tap }),
-      (it, _, meta) => said.tapRemoved({ ...it, meta }),
+      (it, _, meta) => events.tapRemoved({ ...it, meta }),
     ),
   },
   {
@@ -185,7 +185,7 @@ const kegs: readonly fc.WeightedArbitrary<AtTime>[] = [
           tap: maybe(tap),
           device_id: deviceOf(loc),
         }),
-      (it, now, meta) => said.tared({ ...it, at: now, meta }),
+      (it, now, meta) => events.tared({ ...it, at: now, meta }),
     ),
   },
 ]
@@ -202,41 +202,41 @@ const others: readonly fc.WeightedArbitrary<AtTime>[] = [
     weight: 2,
     arbitrary: atLocation(
       () => alert,
-      (it, _, meta) => said.acknowledged({ ...it, meta }),
+      (it, _, meta) => events.acknowledged({ ...it, meta }),
     ),
   },
   {
     weight: 1,
     arbitrary: atLocation(
       () => fc.record(settingsChanged),
-      (it, _, meta) => said.settings({ ...it, meta }),
+      (it, _, meta) => events.settings({ ...it, meta }),
     ),
   },
   {
     weight: 1,
     arbitrary: atLocation(
       () => fc.constant({}),
-      (_, __, meta) => said.opened({ meta }),
+      (_, __, meta) => events.opened({ meta }),
     ),
   },
   {
     weight: 1,
     arbitrary: atLocation(
       () => fc.boolean(),
-      (adds, _, meta) => (adds ? said.memberAdded({ meta }) : said.memberRemoved({ meta })),
+      (adds, _, meta) => (adds ? events.memberAdded({ meta }) : events.memberRemoved({ meta })),
     ),
   },
   {
     weight: 1,
     arbitrary: fc
-      .constantFrom(said.beerDefined, said.beerChanged, said.beerRemoved, said.weightsSet, said.measured)
-      .map((say) => (now) => say({ meta: { occurredAt: now } })),
+      .constantFrom(events.beerDefined, events.beerChanged, events.beerRemoved, events.weightsSet, events.measured)
+      .map((makeEvent) => (now) => makeEvent({ meta: { occurredAt: now } })),
   },
   {
     weight: 1,
     arbitrary: fc
       .boolean()
-      .map((claims) => (now) => (claims ? said.claimed : said.claimReleased)({ meta: { occurredAt: now } })),
+      .map((claims) => (now) => (claims ? events.claimed : events.claimReleased)({ meta: { occurredAt: now } })),
   },
 ]
 
@@ -255,21 +255,21 @@ const anEvent = fc.oneof(
 export const aHistory: fc.Arbitrary<readonly Event[]> = fc
   .tuple(fc.boolean(), fc.array(fc.tuple(wait, anEvent), { maxLength: 40, size: 'max' }))
   .map(([isSetUp, steps]) => {
-    let now = said.NOW
-    const history = steps.flatMap(([ms, say]) => {
-      const events = [say((now += ms))].flat() as readonly Event[]
-      now = Math.max(now, ...events.map(({ meta }) => meta.recordedAt))
-      return events
+    let now = events.NOW
+    const history = steps.flatMap(([ms, makeEvent]) => {
+      const drawn = [makeEvent((now += ms))].flat() as readonly Event[]
+      now = Math.max(now, ...drawn.map(({ meta }) => meta.recordedAt))
+      return drawn
     })
     return isSetUp ? [...setUp(), ...history] : history
   })
 
 const setUp = (): readonly Event[] => {
-  const meta = { occurredAt: said.NOW - said.MINUTE }
+  const meta = { occurredAt: events.NOW - events.MINUTE }
   const device_id = 'loc-001-A'
   return [
-    said.registered({ device_id, meta }),
-    said.assigned({ device_id, tap: '01', meta }),
-    said.tapped({ tap: '01', keg_id: 'loc-001-k1', tapped_at: meta.occurredAt, meta }),
+    events.registered({ device_id, meta }),
+    events.assigned({ device_id, tap: '01', meta }),
+    events.tapped({ tap: '01', keg_id: 'loc-001-k1', tapped_at: meta.occurredAt, meta }),
   ]
 }

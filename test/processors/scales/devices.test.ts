@@ -26,7 +26,7 @@ import {
 } from './events.ts'
 
 const at = (minutes: number) => NOW + minutes * MINUTE
-const said = (minutes: number) => ({ meta: { occurredAt: at(minutes) } })
+const occurredAt = (minutes: number) => ({ meta: { occurredAt: at(minutes) } })
 const CLAIM = `CLAIM#${SCALE} / DEVICE`
 const POINTER = `LOCATION#${LOC} / DEVICE#${SCALE}`
 
@@ -70,7 +70,7 @@ describe('DeviceRegistered', () => {
       }))
   test('a repeated event changes nothing', () => given(registered(), status()).when(registered()).thenUnchanged())
   test('a new epoch has new items', () =>
-    given(...bar, released(said(1)))
+    given(...bar, released(occurredAt(1)))
       .when(registered({ epoch: 2 }))
       .then({
         [`DEVICE#${SCALE}@2 / META`]: { status: 'registered', tap: null },
@@ -81,7 +81,7 @@ describe('DeviceRegistered', () => {
 
 describe('DeviceReleased', () => {
   test('the device leaves its tap, and its claim ends', () => {
-    const when = given(...bar).when(released(said(1)))
+    const when = given(...bar).when(released(occurredAt(1)))
     when.then({ [DEVICE]: { status: 'released', tap: null }, [POINTER]: { released_at: '2026-11-16T12:01:00.000Z' } })
     expect(when.items[TAP]).not.toHaveProperty('device_id')
     expect(when.result.derived).toEqual([
@@ -92,7 +92,7 @@ describe('DeviceReleased', () => {
     ])
   })
   test('a repeated event changes nothing, also after another claim', () => {
-    const once = released(said(1))
+    const once = released(occurredAt(1))
     given(...bar, once)
       .when(once)
       .thenUnchanged()
@@ -101,7 +101,7 @@ describe('DeviceReleased', () => {
       .thenUnchanged()
   })
   test('a repeated assignment does not assign it again', () =>
-    given(...bar, released(said(1)), registered({ epoch: 2 }))
+    given(...bar, released(occurredAt(1)), registered({ epoch: 2 }))
       .when(bar[1] ?? assigned())
       .thenUnchanged())
 })
@@ -109,22 +109,22 @@ describe('DeviceReleased', () => {
 describe('DeviceStatusReported', () => {
   test('S8: birth and last will', () => {
     given(registered())
-      .when(status(said(1)))
+      .when(status(occurredAt(1)))
       .then({ [DEVICE]: { status: 'online', boot: 'b1', fw: '1.2.0', dropped: 0 } })
-    given(registered(), status(said(1)))
-      .when(status({ online: false, boot: null, fw: null, ...said(2) }))
+    given(registered(), status(occurredAt(1)))
+      .when(status({ online: false, boot: null, fw: null, ...occurredAt(2) }))
       .then({ [DEVICE]: { status: 'offline', boot: 'b1', status_at: '2026-11-16T12:02:00.000Z' } })
   })
   test('ignored when late', () =>
-    given(registered(), status(said(2)))
-      .when(status({ online: false, ...said(1) }))
+    given(registered(), status(occurredAt(2)))
+      .when(status({ online: false, ...occurredAt(1) }))
       .then({ [DEVICE]: { status: 'online' } }))
   test('the number of events that a device lost is stored', () =>
     given(registered())
-      .when(status({ dropped: 12, ...said(1) }))
+      .when(status({ dropped: 12, ...occurredAt(1) }))
       .then({ [DEVICE]: { dropped: 12 }, [TELEMETRY]: { dropped: 12 } }))
   test('a device that sends a reading is online again', () =>
-    given(...bar, status({ online: false, ...said(1) }))
+    given(...bar, status({ online: false, ...occurredAt(1) }))
       .when(reading({ at: at(2) }))
       .then({ [DEVICE]: { status: 'online' } }))
 })
@@ -159,9 +159,11 @@ describe('telemetry', () => {
     given(...bar)
       .when(telemetry())
       .then({ [TELEMETRY]: { battery_loc_id: LOC } })
-    expect(given(...bar, telemetry()).when(released(said(1))).items[TELEMETRY]).not.toHaveProperty('battery_loc_id')
+    expect(given(...bar, telemetry()).when(released(occurredAt(1))).items[TELEMETRY]).not.toHaveProperty(
+      'battery_loc_id',
+    )
     expect(
-      given(...bar, telemetry(), released(said(1))).when(telemetry({ at: at(60), seq: 2 })).items[TELEMETRY],
+      given(...bar, telemetry(), released(occurredAt(1))).when(telemetry({ at: at(60), seq: 2 })).items[TELEMETRY],
     ).not.toHaveProperty('battery_loc_id')
   })
   test('the tare that a scale sends is stored at once', () =>
@@ -212,7 +214,7 @@ describe('telemetry', () => {
     })
 
     test('a status that arrives before a buffered message does not hide its battery', () =>
-      given(...bar, message(1, 1, 80), status({ fw: '2.0', ...said(9) }))
+      given(...bar, message(1, 1, 80), status({ fw: '2.0', ...occurredAt(9) }))
         .when(message(8, 2, 70))
         .then({ [TELEMETRY]: { battery_pct: 70, fw: '2.0', updated_at: '2026-11-16T12:09:00.000Z' } }))
   })
@@ -226,7 +228,7 @@ describe('telemetry', () => {
     given(...bar, telemetry(), lost(3, 12))
       .when(lost(2, 3))
       .then({ [TELEMETRY]: { dropped: 12 } })
-    const { before, items } = given(...bar, status(said(1))).when(lost(3, 0))
+    const { before, items } = given(...bar, status(occurredAt(1))).when(lost(3, 0))
     expect(items[TELEMETRY]).toEqual(before[TELEMETRY])
     given(...bar, telemetry(), lost(6, 12))
       .when(telemetry({ at: at(7), seq: 2, battery_pct: 7 }))
@@ -331,6 +333,6 @@ describe('a device’s token', () => {
 })
 
 test('a reading of a removed tap’s device has no silence timer any more', () =>
-  expect(given(...bar).when(tapRemoved(said(1))).timers).toContainEqual(
+  expect(given(...bar).when(tapRemoved(occurredAt(1))).timers).toContainEqual(
     expect.objectContaining({ name: `silence:${SCALE}`, at: null }),
   ))

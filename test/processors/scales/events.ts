@@ -41,18 +41,18 @@ export const MINUTE = 60_000
 export const metaOf = (meta: Partial<EventMeta> = {}): EventMeta =>
   eventMeta({ key: LOC, actorId: 'ada', subjectId: null, ...meta })
 
-type Said<E extends Event> = Partial<E['data']> & { meta?: Partial<EventMeta> }
+type Fields<E extends Event> = Partial<E['data']> & { meta?: Partial<EventMeta> }
 
 /** A word of a kind of event: what is usual, unless it is said. */
-const says =
+const maker =
   <E extends Event>(type: E['type'], usual: E['data'], meta: Partial<EventMeta> = {}) =>
-  ({ meta: more, ...said }: Said<E> = {}): E =>
-    ({ type, meta: metaOf({ ...meta, ...more }), data: { ...(usual as object), ...said }, personal: null }) as E
+  ({ meta: more, ...fields }: Fields<E> = {}): E =>
+    ({ type, meta: metaOf({ ...meta, ...more }), data: { ...(usual as object), ...fields }, personal: null }) as E
 
-export const opened = says<LocationOpened>('LocationOpened', {})
-export const memberAdded = says<MemberAdded>('MemberAdded', { user_id: 'bob' })
-export const memberRemoved = says<MemberRemoved>('MemberRemoved', { user_id: 'bob' })
-export const settings = says<LocationSettingsChanged>('LocationSettingsChanged', {
+export const opened = maker<LocationOpened>('LocationOpened', {})
+export const memberAdded = maker<MemberAdded>('MemberAdded', { user_id: 'bob' })
+export const memberRemoved = maker<MemberRemoved>('MemberRemoved', { user_id: 'bob' })
+export const settings = maker<LocationSettingsChanged>('LocationSettingsChanged', {
   grace_period_secs: null,
   pour_window_hours: null,
   low_keg_pct: null,
@@ -63,15 +63,15 @@ export const settings = says<LocationSettingsChanged>('LocationSettingsChanged',
   pour_settle_secs: null,
 })
 
-export const claimed = says<DeviceClaimed>('DeviceClaimed', { device_id: SCALE, loc_id: LOC }, { key: SCALE })
-export const claimReleased = says<DeviceClaimReleased>(
+export const claimed = maker<DeviceClaimed>('DeviceClaimed', { device_id: SCALE, loc_id: LOC }, { key: SCALE })
+export const claimReleased = maker<DeviceClaimReleased>(
   'DeviceClaimReleased',
   { device_id: SCALE, loc_id: LOC, epoch: 1 },
   { key: SCALE },
 )
-export const registered = says<DeviceRegistered>('DeviceRegistered', { device_id: SCALE, epoch: 1 })
-export const released = says<DeviceReleased>('DeviceReleased', { device_id: SCALE })
-export const status = says<DeviceStatusReported>('DeviceStatusReported', {
+export const registered = maker<DeviceRegistered>('DeviceRegistered', { device_id: SCALE, epoch: 1 })
+export const released = maker<DeviceReleased>('DeviceReleased', { device_id: SCALE })
+export const status = maker<DeviceStatusReported>('DeviceStatusReported', {
   device_id: SCALE,
   epoch: 1,
   online: true,
@@ -81,10 +81,10 @@ export const status = says<DeviceStatusReported>('DeviceStatusReported', {
   tare_empty_offset: null,
   tare_full_lbs: null,
 })
-export const assigned = says<DeviceAssigned>('DeviceAssigned', { tap: '07', device_id: SCALE })
-export const unassigned = says<DeviceUnassigned>('DeviceUnassigned', { tap: '07', device_id: SCALE })
-export const tapRemoved = says<TapRemoved>('TapRemoved', { tap: '07' })
-export const calibrated = says<DeviceCalibrated>('DeviceCalibrated', {
+export const assigned = maker<DeviceAssigned>('DeviceAssigned', { tap: '07', device_id: SCALE })
+export const unassigned = maker<DeviceUnassigned>('DeviceUnassigned', { tap: '07', device_id: SCALE })
+export const tapRemoved = maker<TapRemoved>('TapRemoved', { tap: '07' })
+export const calibrated = maker<DeviceCalibrated>('DeviceCalibrated', {
   device_id: SCALE,
   factor: 1.02,
   offset: -0.4,
@@ -92,7 +92,7 @@ export const calibrated = says<DeviceCalibrated>('DeviceCalibrated', {
 })
 
 export const HALF_BARREL = { keg_type: 'half_barrel', full_lbs: 161.5, empty_lbs: 29 }
-export const tapped = says<KegTapped>('KegTapped', {
+export const tapped = maker<KegTapped>('KegTapped', {
   tap: '07',
   keg_id: 'keg-1',
   beer_id: 'guinness',
@@ -100,8 +100,8 @@ export const tapped = says<KegTapped>('KegTapped', {
   sg: 1.014,
   tapped_at: NOW,
 })
-export const finished = says<KegFinished>('KegFinished', { tap: '07', keg_id: 'keg-1', at: NOW + 60 * MINUTE })
-export const corrected = says<KegAssignmentCorrected>('KegAssignmentCorrected', {
+export const finished = maker<KegFinished>('KegFinished', { tap: '07', keg_id: 'keg-1', at: NOW + 60 * MINUTE })
+export const corrected = maker<KegAssignmentCorrected>('KegAssignmentCorrected', {
   tap: '07',
   keg_id: 'keg-1',
   from: NOW,
@@ -110,13 +110,13 @@ export const corrected = says<KegAssignmentCorrected>('KegAssignmentCorrected', 
   ...HALF_BARREL,
   sg: 1.01,
 })
-export const voided = says<PourVoided>('PourVoided', {
+export const voided = maker<PourVoided>('PourVoided', {
   keg_id: 'keg-1',
   from: NOW,
   to: NOW + 60 * MINUTE,
   reason: 'line cleaning',
 })
-export const tared = says<TareRecorded>('TareRecorded', {
+export const tared = maker<TareRecorded>('TareRecorded', {
   kind: 'empty',
   tap: '07',
   device_id: SCALE,
@@ -124,7 +124,7 @@ export const tared = says<TareRecorded>('TareRecorded', {
   at: NOW,
 })
 
-export const quarantined = says<ReadingQuarantined>('ReadingQuarantined', {
+export const quarantined = maker<ReadingQuarantined>('ReadingQuarantined', {
   device_id: SCALE,
   boot: 'b1',
   seq: 1,
@@ -133,7 +133,7 @@ export const quarantined = says<ReadingQuarantined>('ReadingQuarantined', {
   detail: 'weight_lbs is from -5 to 400.',
   reading: '{"weight_lbs":4000}',
 })
-export const telemetry = says<TelemetryReported>('TelemetryReported', {
+export const telemetry = maker<TelemetryReported>('TelemetryReported', {
   device_id: SCALE,
   epoch: 1,
   boot: 'b1',
@@ -147,7 +147,7 @@ export const telemetry = says<TelemetryReported>('TelemetryReported', {
   dropped: 0,
 })
 
-const reported = says<ReadingReported>('ReadingReported', {
+const reported = maker<ReadingReported>('ReadingReported', {
   device_id: SCALE,
   epoch: 1,
   boot: 'b1',
@@ -166,30 +166,34 @@ const reported = says<ReadingReported>('ReadingReported', {
 })
 let seq = 0
 /** The next reading of a boot; its event has the time at which it was measured. */
-export const reading = ({ at = NOW + MINUTE, meta, ...said }: Said<ReadingReported> = {}): ReadingReported =>
-  reported({ at, seq: ++seq, ...said, meta: { occurredAt: at, ...meta } })
+export const reading = ({ at = NOW + MINUTE, meta, ...fields }: Fields<ReadingReported> = {}): ReadingReported =>
+  reported({ at, seq: ++seq, ...fields, meta: { occurredAt: at, ...meta } })
 
-export const silence = says<SilenceDue>('SilenceDue', { device_id: SCALE })
-export const grace = says<GraceElapsed>('GraceElapsed', { type: 'low_keg', entity: 'TAP#07', started_at: NOW + MINUTE })
-export const acknowledged = says<AlertAcknowledged>('AlertAcknowledged', { type: 'low_keg', entity: 'TAP#07' })
+export const silence = maker<SilenceDue>('SilenceDue', { device_id: SCALE })
+export const grace = maker<GraceElapsed>('GraceElapsed', {
+  type: 'low_keg',
+  entity: 'TAP#07',
+  started_at: NOW + MINUTE,
+})
+export const acknowledged = maker<AlertAcknowledged>('AlertAcknowledged', { type: 'low_keg', entity: 'TAP#07' })
 
-export const beerDefined = says<BeerDefined>(
+export const beerDefined = maker<BeerDefined>(
   'BeerDefined',
   { beer_id: 'guinness', loc_id: null, name: 'Guinness Draught', style: 'stout', specific_gravity: 1.014 },
   { key: 'guinness' },
 )
-export const beerChanged = says<BeerChanged>(
+export const beerChanged = maker<BeerChanged>(
   'BeerChanged',
   { beer_id: 'guinness', loc_id: null, name: null, style: null, specific_gravity: null },
   { key: 'guinness' },
 )
-export const beerRemoved = says<BeerRemoved>('BeerRemoved', { beer_id: 'guinness', loc_id: null }, { key: 'guinness' })
-export const weightsSet = says<BeerKegWeightsSet>(
+export const beerRemoved = maker<BeerRemoved>('BeerRemoved', { beer_id: 'guinness', loc_id: null }, { key: 'guinness' })
+export const weightsSet = maker<BeerKegWeightsSet>(
   'BeerKegWeightsSet',
   { beer_id: 'guinness', loc_id: null, keg_type: 'sixth_barrel', gallons: 5.17, full_lbs: 60.2, empty_lbs: 16.1 },
   { key: 'guinness' },
 )
-export const measured = says<BeerKegWeightMeasured>(
+export const measured = maker<BeerKegWeightMeasured>(
   'BeerKegWeightMeasured',
   { beer_id: 'guinness', loc_id: null, keg_type: 'half_barrel', keg_id: 'keg-1', full_lbs: 160, at: NOW },
   { key: 'guinness' },

@@ -113,23 +113,23 @@ describe('after any history', () => {
     return fc.assert(
       fc.property(aHistory, (events) => {
         const table: Table = new Map()
-        const told = new Map<string, string>()
+        const last = new Map<string, string>()
         events.forEach((event, position) => {
           foldInto(table, event, position)
           const now = of<AlertItem>(table, 'ALERT#', 'HIST#')
           const names = new Map(now.map((item) => [item.PK + item.SK, canonical(item)]))
-          for (const [name, text] of told) {
-            if (name.endsWith('#active') && !names.has(name)) told.delete(name)
+          for (const [name, text] of last) {
+            if (name.endsWith('#active') && !names.has(name)) last.delete(name)
             else expect(names.get(name)).toBe(text)
           }
-          for (const [name, text] of names) told.set(name, text)
+          for (const [name, text] of names) last.set(name, text)
           for (const { PK, type, entity, fired_at = '', acknowledged_at = fired_at, resolved_at } of now) {
             if (resolved_at === undefined) continue
             expect(resolved_at > fired_at && resolved_at > acknowledged_at).toBe(true)
-            expect(told.has(`${PK}HIST#${fired_at}#${type}#${entity}#active`)).toBe(true)
+            expect(last.has(`${PK}HIST#${fired_at}#${type}#${entity}#active`)).toBe(true)
           }
           for (const { PK, type, entity, fired_at } of alerts(table)) {
-            if (fired_at !== undefined) expect(told.has(`${PK}HIST#${fired_at}#${type}#${entity}#active`)).toBe(true)
+            if (fired_at !== undefined) expect(last.has(`${PK}HIST#${fired_at}#${type}#${entity}#active`)).toBe(true)
           }
         })
       }),

@@ -76,22 +76,22 @@ describe('ReadingReported', () => {
 
   test('S-j: a level of the scale that differs by more than two points from that of the weight is a discrepancy, until they differ by at most one, or the keg is gone', () => {
     const DISCREPANCY = `LOCATION#${LOC} / DISCREPANCY#TAP#07`
-    const says = (level_pct: number, minutes: number) =>
+    const withLevel = (level_pct: number, minutes: number) =>
       reading({ weight_lbs: 95.25, level_pct, at: NOW + minutes * MINUTE })
     given(...bar)
-      .when(says(52, 1))
+      .when(withLevel(52, 1))
       .then({ [DISCREPANCY]: null })
     for (const level of [52.1, 47.9])
       given(...bar)
-        .when(says(level, 1))
+        .when(withLevel(level, 1))
         .then({ [DISCREPANCY]: { since: '2026-11-16T12:01:00.000Z', device_level_pct: level, weight_level_pct: 50 } })
-    given(...bar, says(52.1, 1))
-      .when(says(51.5, 2))
+    given(...bar, withLevel(52.1, 1))
+      .when(withLevel(51.5, 2))
       .then({ [DISCREPANCY]: { since: '2026-11-16T12:01:00.000Z' } })
-    given(...bar, says(52.1, 1))
-      .when(says(51, 2))
+    given(...bar, withLevel(52.1, 1))
+      .when(withLevel(51, 2))
       .then({ [DISCREPANCY]: null })
-    given(...bar, says(52.1, 1))
+    given(...bar, withLevel(52.1, 1))
       .when(tapped({ keg_id: 'keg-2', tapped_at: NOW + 2 * MINUTE }))
       .then({ [DISCREPANCY]: null })
   })

@@ -200,11 +200,11 @@ test('every reading is in the time of exactly one keg, whatever was recorded lat
 
 describe('folded sequences', () => {
   const one = (seq: number, boot = 'b1') => ({ device_id: SCALE, boot, seq })
-  const heard = (...seqs: readonly number[]) =>
+  const foldedOf = (...seqs: readonly number[]) =>
     seqs.reduce((lives: readonly FoldedSequences[], seq) => withFolded(lives, one(seq)), [])
 
   test('are stored as ranges, in any order', () => {
-    expect(heard(1, 2, 3, 7, 6, 5)).toEqual([
+    expect(foldedOf(1, 2, 3, 7, 6, 5)).toEqual([
       {
         life: bootHashOf(one(1)),
         ranges: [
@@ -213,18 +213,18 @@ describe('folded sequences', () => {
         ],
       },
     ])
-    expect(heard(1, 3, 2)).toEqual([{ life: bootHashOf(one(1)), ranges: [[1, 3]] }])
-    expect([1, 2, 3, 4].map((seq) => isFolded(heard(1, 3), one(seq)))).toEqual([true, false, true, false])
+    expect(foldedOf(1, 3, 2)).toEqual([{ life: bootHashOf(one(1)), ranges: [[1, 3]] }])
+    expect([1, 2, 3, 4].map((seq) => isFolded(foldedOf(1, 3), one(seq)))).toEqual([true, false, true, false])
   })
 
   test('are bounded: a reading can be counted twice, and none is lost', () => {
-    const lives = heard(...Array.from({ length: 100 }, (_, index) => index * 2))
+    const lives = foldedOf(...Array.from({ length: 100 }, (_, index) => index * 2))
     expect(lives[0]?.ranges).toHaveLength(12)
     expect([isFolded(lives, one(0)), isFolded(lives, one(198))]).toEqual([false, true])
   })
 
   test('of another boot are separate, and those of earlier boots are stored for a while', () => {
-    const lives = withFolded(heard(1, 2), one(1, 'b2'))
+    const lives = withFolded(foldedOf(1, 2), one(1, 'b2'))
     expect([isFolded(lives, one(1)), isFolded(lives, one(1, 'b2')), isFolded(lives, one(2, 'b2'))]).toEqual([
       true,
       true,

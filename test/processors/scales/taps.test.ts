@@ -24,7 +24,7 @@ import {
 } from './events.ts'
 
 const at = (minutes: number) => NOW + minutes * MINUTE
-const said = (minutes: number) => ({ meta: { occurredAt: at(minutes) } })
+const occurredAt = (minutes: number) => ({ meta: { occurredAt: at(minutes) } })
 
 describe('DeviceAssigned', () => {
   test('S2 S36 S44: the tap exists, with its device in the index and its id with its location', () =>
@@ -45,24 +45,24 @@ describe('DeviceAssigned', () => {
   })
 
   test('a device has one tap: it leaves the previous tap', () => {
-    const when = given(...bar).when(assigned({ tap: '08', ...said(1) }))
+    const when = given(...bar).when(assigned({ tap: '08', ...occurredAt(1) }))
     when.then({ 'LOCATION#loc-001 / TAP#08': { device_id: SCALE }, [DEVICE]: { tap: '08' } })
     expect(when.items[TAP]).not.toHaveProperty('device_id')
   })
 
   test('a tap has one device: the previous device leaves', () =>
     given(...bar, registered({ device_id: 'B' }))
-      .when(assigned({ device_id: 'B', ...said(1) }))
+      .when(assigned({ device_id: 'B', ...occurredAt(1) }))
       .then({ [TAP]: { device_id: 'B' }, [DEVICE]: { tap: null }, 'DEVICE#B / META': { tap: '07' } }))
 
   test('if clocks differ, the last event applies: a tap has one device', () =>
     given(...bar, registered({ device_id: 'B' }))
-      .when(assigned({ device_id: 'B', ...said(-9) }))
+      .when(assigned({ device_id: 'B', ...occurredAt(-9) }))
       .then({ [TAP]: { device_id: 'B' }, [DEVICE]: { tap: null }, 'DEVICE#B / META': { tap: '07' } }))
 
   test('a repeated event changes nothing, also after a move', () => {
-    const first = assigned(said(1))
-    given(registered(), first, assigned({ tap: '08', ...said(2) }))
+    const first = assigned(occurredAt(1))
+    given(registered(), first, assigned({ tap: '08', ...occurredAt(2) }))
       .when(first)
       .thenUnchanged()
   })
@@ -77,24 +77,24 @@ describe('DeviceAssigned', () => {
 
 describe('DeviceUnassigned', () => {
   test('the tap has no device', () => {
-    const when = given(...bar).when(unassigned(said(1)))
+    const when = given(...bar).when(unassigned(occurredAt(1)))
     when.then({ [DEVICE]: { tap: null }, [TAP]: { keg_id: 'keg-1' } })
     expect(when.items[TAP]).not.toHaveProperty('device_id')
   })
 
   test('from another tap than its own, only the event’s name is stored', () =>
     given(...bar)
-      .when(unassigned({ tap: '08', ...said(1) }))
+      .when(unassigned({ tap: '08', ...occurredAt(1) }))
       .then({ [DEVICE]: { tap: '07' } }))
 })
 
 describe('TapRemoved', () => {
   test('no device is assigned to it, also if a clock was ahead', () =>
     given(...bar)
-      .when(tapRemoved(said(-9)))
+      .when(tapRemoved(occurredAt(-9)))
       .then({ [DEVICE]: { tap: null } }))
 
-  const removal = tapRemoved(said(5))
+  const removal = tapRemoved(occurredAt(5))
 
   test('its keg ends, its device is free, and its timeline stays', () =>
     given(...bar, reading())
@@ -111,13 +111,13 @@ describe('TapRemoved', () => {
     given(...bar, removal)
       .when(removal)
       .thenUnchanged()
-    given(...bar, removal, assigned(said(6)))
+    given(...bar, removal, assigned(occurredAt(6)))
       .when(removal)
       .thenUnchanged()
   })
 
   test('a tap that is created again has no history', () => {
-    const when = given(...bar, reading(), removal, assigned(said(6))).when(
+    const when = given(...bar, reading(), removal, assigned(occurredAt(6))).when(
       reading({ at: at(4) }),
       reading({ at: at(7) }),
     )
@@ -267,7 +267,7 @@ describe('KegAssignmentCorrected', () => {
       .when(correction)
       .then({ [right]: { voids } })
     given(...bar, voided(), correction, corrected({ keg_id: 'keg-9', new_keg_id: 'keg-1', from: at(5) }))
-      .when(corrected({ from: at(5), ...said(1) }))
+      .when(corrected({ from: at(5), ...occurredAt(1) }))
       .then({ [right]: { voids } })
     expect(given(...bar, voided({ to: at(4) })).when(correction).items[right]).not.toHaveProperty('voids')
     given(...bar, voided({ to: at(60) }), finished({ at: at(30) }))

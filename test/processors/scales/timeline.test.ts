@@ -93,7 +93,7 @@ test('the last assignment in the log applies, and a device has one tap at a time
       }),
       (tale) => {
         const places = tale.reduce<readonly TapAssignment[]>(
-          (told, { tap, time }) => withAssignment(told, tap, time),
+          (change, { tap, time }) => withAssignment(change, tap, time),
           [],
         )
         expect(tapNow(places)).toBe(tale.at(-1)?.tap)
@@ -106,9 +106,9 @@ test('the last assignment in the log applies, and a device has one tap at a time
     ),
   ))
 
-type Told = { readonly kind: 'tapped' | 'finished' | 'corrected'; readonly keg_id: string; readonly time: number }
+type KegChange = { readonly kind: 'tapped' | 'finished' | 'corrected'; readonly keg_id: string; readonly time: number }
 const aTale = fc.array(
-  fc.record<Told>({
+  fc.record<KegChange>({
     kind: fc.constantFrom('tapped', 'tapped', 'finished', 'corrected'),
     keg_id: fc.constantFrom('a', 'b', 'c', 'd'),
     time: fc.integer({ min: 0, max: 12 }),
@@ -116,7 +116,7 @@ const aTale = fc.array(
   { maxLength: 12 },
 )
 
-const tell = (timeline: Timeline, { kind, keg_id, time }: Told): Timeline => {
+const applied = (timeline: Timeline, { kind, keg_id, time }: KegChange): Timeline => {
   if (kind === 'tapped') return withTappedKeg(timeline, keg(keg_id), time)
   return kind === 'finished'
     ? withFinishedKeg(timeline, keg_id, time)
@@ -127,7 +127,7 @@ describe('any events', () => {
   test('spans are in the order of time and never overlap, so an instant has one keg', () =>
     fc.assert(
       fc.property(aTale, (tale) => {
-        const { kegs } = tale.reduce(tell, NO_KEGS)
+        const { kegs } = tale.reduce(applied, NO_KEGS)
         kegs.forEach(({ from, to }, index) => {
           expect(to ?? Infinity).toBeGreaterThanOrEqual(from)
           expect(kegs[index + 1]?.from ?? Infinity).toBeGreaterThanOrEqual(to ?? Infinity)
@@ -138,9 +138,9 @@ describe('any events', () => {
   test('an immediate repetition changes nothing', () =>
     fc.assert(
       fc.property(aTale, (tale) => {
-        tale.reduce((timeline, told) => {
-          const once = tell(timeline, told)
-          expect(tell(once, told)).toEqual(once)
+        tale.reduce((timeline, change) => {
+          const once = applied(timeline, change)
+          expect(applied(once, change)).toEqual(once)
           return once
         }, NO_KEGS)
       }),
@@ -149,10 +149,10 @@ describe('any events', () => {
   test('a later repetition of a keg or an assignment changes nothing', () =>
     fc.assert(
       fc.property(aTale, fc.nat(), (tale, pick) => {
-        const kegs = tale.reduce(tell, NO_KEGS)
+        const kegs = tale.reduce(applied, NO_KEGS)
         const swaps = tale.filter(({ kind }) => kind === 'tapped')
         const again = swaps[pick % Math.max(1, swaps.length)]
-        if (again !== undefined) expect(tell(kegs, again)).toBe(kegs)
+        if (again !== undefined) expect(applied(kegs, again)).toBe(kegs)
       }),
     ))
 

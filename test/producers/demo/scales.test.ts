@@ -13,9 +13,9 @@ const readings = (steps: readonly BarStep[]) =>
 
 describe('the traffic of a bar', () => {
   test('is the same for the same seed, and another for another', () => {
-    const told = (seed: number) => JSON.stringify(readings(life(seed, 60)))
-    expect(told(1)).toBe(told(1))
-    expect(told(1)).not.toBe(told(2))
+    const traffic = (seed: number) => JSON.stringify(readings(life(seed, 60)))
+    expect(traffic(1)).toBe(traffic(1))
+    expect(traffic(1)).not.toBe(traffic(2))
   })
 
   test('every scale sends each of its readings once, in the order of its sequence, none in the future', () => {

@@ -9,44 +9,50 @@ let other: string
 beforeAll(async () => {
   circle = await openCircle()
   ann = circle.ann
-  await circle.cyd.say('POST', `${circle.group}/leave`)
-  other = (await circle.bob.say('POST', '/api/groups', { title: 'Other' })).body.id
+  await circle.cyd.sendCommand('POST', `${circle.group}/leave`)
+  other = (await circle.bob.sendCommand('POST', '/api/groups', { title: 'Other' })).body.id
 })
 afterAll(() => circle.edge.app.close())
 
-const said = (more: object) => ({ amount: 100, description: 'Dinner', ...more })
+const expenseBody = (more: object) => ({ amount: 100, description: 'Dinner', ...more })
 const exact = (...amounts: readonly unknown[]) =>
-  said({ splitType: 'exact', splits: amounts.map((amount, at) => ({ userId: ['123', '456'][at], amount })) })
+  expenseBody({ splitType: 'exact', splits: amounts.map((amount, at) => ({ userId: ['123', '456'][at], amount })) })
 const percent = (...points: readonly unknown[]) =>
-  said({
+  expenseBody({
     splitType: 'percentage',
     splits: points.map((percentage, at) => ({ userId: ['123', '456'][at], percentage })),
   })
 
 const WRONG: readonly (readonly [string, number, string, string, object])[] = [
   ['nothing', 400, 'missing-field', '/amount', {}],
-  ['zero', 400, 'amount-invalid', '/amount', said({ amount: 0 })],
-  ['zero as text', 400, 'amount-invalid', '/amount', said({ amount: '0.00' })],
-  ['less than zero', 400, 'amount-invalid', '/amount', said({ amount: -1 })],
-  ['less than zero as text', 400, 'amount-invalid', '/amount', said({ amount: '-0.01' })],
-  ['10^30', 400, 'amount-invalid', '/amount', said({ amount: 1e30 })],
-  ['10^30 as text', 400, 'amount-invalid', '/amount', said({ amount: `1${'0'.repeat(30)}` })],
-  ['more than may be', 400, 'amount-invalid', '/amount', said({ amount: '10000000000000000.01' })],
-  ['more decimals than the currency has', 400, 'amount-invalid', '/amount', said({ amount: 0.001 })],
-  ['decimals of a currency without', 400, 'amount-invalid', '/amount', said({ amount: '10.5', currency: 'JPY' })],
-  ['ten decimals of TON', 400, 'amount-invalid', '/amount', said({ amount: '0.0000000001', currency: 'TON' })],
-  ['a number that no double holds', 400, 'amount-invalid', '/amount', said({ amount: 9007199254740993 })],
-  ['text that is no number', 400, 'amount-invalid', '/amount', said({ amount: '1e3' })],
-  ['a comma', 400, 'amount-invalid', '/amount', said({ amount: '10,50' })],
-  ['a list', 400, 'wrong-type', '/amount', said({ amount: [1] })],
-  ['an unknown currency', 400, 'currency-unknown', '/currency', said({ currency: 'XXX' })],
-  ['a currency in small letters', 400, 'currency-unknown', '/currency', said({ currency: 'eur' })],
-  ['no words', 400, 'too-short', '/description', said({ description: '' })],
-  ['blank words', 400, 'bad-format', '/description', said({ description: ' ' })],
-  ['an unknown field', 400, 'unknown-field', '/payer', said({ payer: '123' })],
-  ['an unknown type of split', 400, 'not-allowed', '/splitType', said({ splitType: 'random' })],
-  ['no splits where they are needed', 400, 'missing-field', '/splits', said({ splitType: 'exact' })],
-  ['nobody to bear it', 400, 'too-few', '/splits', said({ splits: [] })],
+  ['zero', 400, 'amount-invalid', '/amount', expenseBody({ amount: 0 })],
+  ['zero as text', 400, 'amount-invalid', '/amount', expenseBody({ amount: '0.00' })],
+  ['less than zero', 400, 'amount-invalid', '/amount', expenseBody({ amount: -1 })],
+  ['less than zero as text', 400, 'amount-invalid', '/amount', expenseBody({ amount: '-0.01' })],
+  ['10^30', 400, 'amount-invalid', '/amount', expenseBody({ amount: 1e30 })],
+  ['10^30 as text', 400, 'amount-invalid', '/amount', expenseBody({ amount: `1${'0'.repeat(30)}` })],
+  ['more than may be', 400, 'amount-invalid', '/amount', expenseBody({ amount: '10000000000000000.01' })],
+  ['more decimals than the currency has', 400, 'amount-invalid', '/amount', expenseBody({ amount: 0.001 })],
+  [
+    'decimals of a currency without',
+    400,
+    'amount-invalid',
+    '/amount',
+    expenseBody({ amount: '10.5', currency: 'JPY' }),
+  ],
+  ['ten decimals of TON', 400, 'amount-invalid', '/amount', expenseBody({ amount: '0.0000000001', currency: 'TON' })],
+  ['a number that no double holds', 400, 'amount-invalid', '/amount', expenseBody({ amount: 9007199254740993 })],
+  ['text that is no number', 400, 'amount-invalid', '/amount', expenseBody({ amount: '1e3' })],
+  ['a comma', 400, 'amount-invalid', '/amount', expenseBody({ amount: '10,50' })],
+  ['a list', 400, 'wrong-type', '/amount', expenseBody({ amount: [1] })],
+  ['an unknown currency', 400, 'currency-unknown', '/currency', expenseBody({ currency: 'XXX' })],
+  ['a currency in small letters', 400, 'currency-unknown', '/currency', expenseBody({ currency: 'eur' })],
+  ['no words', 400, 'too-short', '/description', expenseBody({ description: '' })],
+  ['blank words', 400, 'bad-format', '/description', expenseBody({ description: ' ' })],
+  ['an unknown field', 400, 'unknown-field', '/payer', expenseBody({ payer: '123' })],
+  ['an unknown type of split', 400, 'not-allowed', '/splitType', expenseBody({ splitType: 'random' })],
+  ['no splits where they are needed', 400, 'missing-field', '/splits', expenseBody({ splitType: 'exact' })],
+  ['nobody to bear it', 400, 'too-few', '/splits', expenseBody({ splits: [] })],
   ['parts below the amount', 400, 'splits-mismatch', '/splits', exact(50, 49.99)],
   ['parts above the amount', 400, 'splits-mismatch', '/splits', exact('50', '50.01')],
   ['a negative part', 400, 'amount-invalid', '/splits/1/amount', exact(101, -1)],
@@ -62,54 +68,54 @@ const WRONG: readonly (readonly [string, number, string, string, object])[] = [
     400,
     'out-of-range',
     '/splits/0/shares',
-    said({ splitType: 'shares', splits: [{ userId: '123', shares: 0 }] }),
+    expenseBody({ splitType: 'shares', splits: [{ userId: '123', shares: 0 }] }),
   ],
   [
     'broken shares',
     400,
     'wrong-type',
     '/splits/0/shares',
-    said({ splitType: 'shares', splits: [{ userId: '123', shares: 1.5 }] }),
+    expenseBody({ splitType: 'shares', splits: [{ userId: '123', shares: 1.5 }] }),
   ],
   [
     'an amount in an equal split',
     400,
     'unknown-field',
     '/splits/0/amount',
-    said({ splits: [{ userId: '123', amount: 100 }] }),
+    expenseBody({ splits: [{ userId: '123', amount: 100 }] }),
   ],
   [
     'a person twice',
     400,
     'duplicate-entry',
     '/splits/1/userId',
-    said({ splits: [{ userId: '123' }, { userId: '123' }] }),
+    expenseBody({ splits: [{ userId: '123' }, { userId: '123' }] }),
   ],
-  ['an unknown payer', 409, 'member-unknown', '/payerId', said({ payerId: '999' })],
+  ['an unknown payer', 409, 'member-unknown', '/payerId', expenseBody({ payerId: '999' })],
   [
     'an unknown member',
     409,
     'member-unknown',
     '/splits/1/userId',
-    said({ splits: [{ userId: '123' }, { userId: 'constructor' }] }),
+    expenseBody({ splits: [{ userId: '123' }, { userId: 'constructor' }] }),
   ],
-  ['a payer who left', 409, 'member-left', '/payerId', said({ payerId: '789' })],
+  ['a payer who left', 409, 'member-left', '/payerId', expenseBody({ payerId: '789' })],
   [
     'a member who left',
     409,
     'member-left',
     '/splits/1/userId',
-    said({ splits: [{ userId: '123' }, { userId: '789' }] }),
+    expenseBody({ splits: [{ userId: '123' }, { userId: '789' }] }),
   ],
-  ['a name that is no id', 400, 'bad-format', '/payerId', said({ payerId: 'a#b' })],
-  ['a day that no calendar has', 400, 'bad-date', '/date', said({ date: '2026-02-30' })],
-  ['a time without a zone', 400, 'bad-instant', '/date', said({ date: '2026-11-16T12:00:00' })],
+  ['a name that is no id', 400, 'bad-format', '/payerId', expenseBody({ payerId: 'a#b' })],
+  ['a day that no calendar has', 400, 'bad-date', '/date', expenseBody({ date: '2026-02-30' })],
+  ['a time without a zone', 400, 'bad-instant', '/date', expenseBody({ date: '2026-11-16T12:00:00' })],
 ]
 
 describe('E30: an invalid expense is rejected with a pointer, and the log has no event of it', () => {
   test.each(WRONG)('%s', async (_name, status, code, field, body) => {
     const before = circle.edge.events.length
-    const answer = await ann.say('POST', `${circle.group}/expenses`, body)
+    const answer = await ann.sendCommand('POST', `${circle.group}/expenses`, body)
     expect(answer).toMatchObject({ status, body: { code, field, detail: expect.stringContaining('.') } })
     expect(circle.edge.events.slice(before).map(({ type }) => type)).not.toContain('ExpenseRecorded')
   })
@@ -130,12 +136,15 @@ describe('E34: an invalid settlement is rejected with a pointer', () => {
     ['a hash that is none', 400, 'bad-format', '/txHash', paid({ txHash: 'not a hash at all' })],
     ['a status', 400, 'unknown-field', '/status', paid({ status: 'completed' })],
   ])('%s', async (_name, status, code, field, body) => {
-    expect(await ann.say('POST', `${circle.group}/settlements`, body)).toMatchObject({ status, body: { code, field } })
+    expect(await ann.sendCommand('POST', `${circle.group}/settlements`, body)).toMatchObject({
+      status,
+      body: { code, field },
+    })
   })
 })
 
 test.each([1e19, 1e30, 1e300, `1${'0'.repeat(30)}`])('the rejection of %s names the maximum', async (amount) =>
-  expect((await ann.say('POST', `${circle.group}/expenses`, said({ amount }))).body['detail']).toContain(
+  expect((await ann.sendCommand('POST', `${circle.group}/expenses`, expenseBody({ amount }))).body['detail']).toContain(
     'at most 10000000000000000.00 EUR',
   ),
 )
@@ -143,16 +152,16 @@ test.each([1e19, 1e30, 1e300, `1${'0'.repeat(30)}`])('the rejection of %s names 
 test('a revision needs a revision number', async () => {
   const {
     body: { id },
-  } = await ann.say('POST', `${circle.group}/expenses`, said({}))
+  } = await ann.sendCommand('POST', `${circle.group}/expenses`, expenseBody({}))
   for (const [body, field, code] of [
-    [said({}), '/revision', 'missing-field'],
-    [said({ revision: 0 }), '/revision', 'out-of-range'],
-    [said({ revision: '1' }), '/revision', 'wrong-type'],
-    [said({ revision: 1, date: '2026-11-31' }), '/date', 'bad-date'],
-    [said({ revision: 1, amount: 0 }), '/amount', 'amount-invalid'],
+    [expenseBody({}), '/revision', 'missing-field'],
+    [expenseBody({ revision: 0 }), '/revision', 'out-of-range'],
+    [expenseBody({ revision: '1' }), '/revision', 'wrong-type'],
+    [expenseBody({ revision: 1, date: '2026-11-31' }), '/date', 'bad-date'],
+    [expenseBody({ revision: 1, amount: 0 }), '/amount', 'amount-invalid'],
     [{ revision: 1, amount: 5 }, '/description', 'missing-field'],
   ] as const) {
-    expect(await ann.say('PUT', `${circle.group}/expenses/${id}`, body), JSON.stringify(body)).toMatchObject({
+    expect(await ann.sendCommand('PUT', `${circle.group}/expenses/${id}`, body), JSON.stringify(body)).toMatchObject({
       status: 400,
       body: { field, code },
     })
@@ -162,24 +171,24 @@ test('a revision needs a revision number', async () => {
 test("another group's ids in the path find nothing", async () => {
   const {
     body: { id: expense },
-  } = await ann.say('POST', `${circle.group}/expenses`, said({}))
+  } = await ann.sendCommand('POST', `${circle.group}/expenses`, expenseBody({}))
   const {
     body: { id: settlement },
-  } = await ann.say('POST', `${circle.group}/settlements`, paid({}))
+  } = await ann.sendCommand('POST', `${circle.group}/settlements`, paid({}))
   const bob = circle.bob
   for (const path of [`expenses/${expense}`, `expenses/${expense}/history`])
-    expect(await bob.ask(`/api/groups/${other}/${path}`)).toMatchObject({
+    expect(await bob.getPath(`/api/groups/${other}/${path}`)).toMatchObject({
       status: 404,
       body: { code: 'expense-not-found' },
     })
-  expect(await bob.ask(`/api/groups/${other}/settlements/${settlement}`)).toMatchObject({
+  expect(await bob.getPath(`/api/groups/${other}/settlements/${settlement}`)).toMatchObject({
     status: 404,
     body: { code: 'settlement-not-found' },
   })
-  expect(await bob.say('PUT', `/api/groups/${other}/settlements/${settlement}`, { status: 'completed' })).toMatchObject(
-    { status: 404, body: { code: 'settlement-not-found' } },
-  )
-  expect(await bob.say('POST', `/api/groups/${other}/expenses/${expense}/restore`)).toMatchObject({
+  expect(
+    await bob.sendCommand('PUT', `/api/groups/${other}/settlements/${settlement}`, { status: 'completed' }),
+  ).toMatchObject({ status: 404, body: { code: 'settlement-not-found' } })
+  expect(await bob.sendCommand('POST', `/api/groups/${other}/expenses/${expense}/restore`)).toMatchObject({
     status: 404,
     body: { code: 'expense-not-found' },
   })

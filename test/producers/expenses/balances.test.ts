@@ -6,7 +6,7 @@ const HOUR = 3_600_000
 describe('balances', () => {
   test('E46 E-d: contain what each person paid, bears, sent and received; the nets sum up to zero', async () => {
     const { group, ann, bob, cyd } = await openCircle()
-    await ann.say('POST', `${group}/expenses`, {
+    await ann.sendCommand('POST', `${group}/expenses`, {
       ...DINNER,
       splitType: 'exact',
       splits: [
@@ -17,9 +17,9 @@ describe('balances', () => {
     })
     const {
       body: { id },
-    } = await cyd.say('POST', `${group}/settlements`, { toUserId: '123', amount: 50, currency: 'EUR' })
-    await ann.say('PUT', `${group}/settlements/${id}`, { status: 'completed' })
-    expect((await bob.ask(`${group}/balances`)).body).toEqual({
+    } = await cyd.sendCommand('POST', `${group}/settlements`, { toUserId: '123', amount: 50, currency: 'EUR' })
+    await ann.sendCommand('PUT', `${group}/settlements/${id}`, { status: 'completed' })
+    expect((await bob.getPath(`${group}/balances`)).body).toEqual({
       items: [
         {
           currency: 'EUR',
@@ -60,18 +60,22 @@ describe('balances', () => {
   test('as of a day are those at its end, and as of an instant those at that instant', async () => {
     const { edge, group, ann } = await openCircle()
     const half = (amount: number) =>
-      ann.say('POST', `${group}/expenses`, { amount, description: 'x', splits: [{ userId: '123' }, { userId: '456' }] })
+      ann.sendCommand('POST', `${group}/expenses`, {
+        amount,
+        description: 'x',
+        splits: [{ userId: '123' }, { userId: '456' }],
+      })
     await half(10)
     edge.clock.at += HOUR
     const {
       body: { id },
     } = await half(20)
     edge.clock.at += 24 * HOUR
-    await ann.say('DELETE', `${group}/expenses/${id}`)
+    await ann.sendCommand('DELETE', `${group}/expenses/${id}`)
     edge.clock.at += 24 * HOUR
     await half(100)
     const asOf = async (time: string) =>
-      netsIn(await ann.ask(`${group}/balances?as-of=${encodeURIComponent(time)}`))['123']
+      netsIn(await ann.getPath(`${group}/balances?as-of=${encodeURIComponent(time)}`))['123']
     expect(await Promise.all(['2026-11-15', '2026-11-16', '2026-11-17', '2026-11-18', '2030-01-01'].map(asOf))).toEqual(
       [undefined, '15.00', '5.00', '55.00', '55.00'],
     )
@@ -92,7 +96,7 @@ describe('balances', () => {
       ['2026-02-30', 'bad-date'],
       ['2026-11-16T12:00:00', 'bad-instant'],
     ] as const) {
-      expect(await ann.ask(`${group}/balances?as-of=${time}`)).toMatchObject({
+      expect(await ann.getPath(`${group}/balances?as-of=${time}`)).toMatchObject({
         status: 400,
         body: { code, field: 'querystring/as-of' },
       })
@@ -104,12 +108,12 @@ describe('debts', () => {
   /** Cyd owes Bob what Bob owes Ann. */
   const openChain = async () => {
     const circle = await openCircle()
-    await circle.ann.say('POST', `${circle.group}/expenses`, {
+    await circle.ann.sendCommand('POST', `${circle.group}/expenses`, {
       amount: 10,
       description: 'x',
       splits: [{ userId: '456' }],
     })
-    await circle.bob.say('POST', `${circle.group}/expenses`, {
+    await circle.bob.sendCommand('POST', `${circle.group}/expenses`, {
       amount: 10,
       description: 'y',
       splits: [{ userId: '789' }],
@@ -140,12 +144,12 @@ describe('debts', () => {
         },
       ],
     }
-    expect((await ann.ask(`${group}/debts`)).body).toEqual(fewest)
-    expect((await ann.ask(`${group}/debts?simplify=false`)).body).toMatchObject(pairs)
-    await ann.say('PATCH', group, { simplify: false })
-    expect((await ann.ask(`${group}/debts`)).body).toMatchObject(pairs)
-    expect((await ann.ask(`${group}/debts?simplify=true`)).body).toEqual(fewest)
-    expect(await ann.ask(`${group}/debts?simplify=maybe`)).toMatchObject({
+    expect((await ann.getPath(`${group}/debts`)).body).toEqual(fewest)
+    expect((await ann.getPath(`${group}/debts?simplify=false`)).body).toMatchObject(pairs)
+    await ann.sendCommand('PATCH', group, { simplify: false })
+    expect((await ann.getPath(`${group}/debts`)).body).toMatchObject(pairs)
+    expect((await ann.getPath(`${group}/debts?simplify=true`)).body).toEqual(fewest)
+    expect(await ann.getPath(`${group}/debts?simplify=maybe`)).toMatchObject({
       status: 400,
       body: { field: 'querystring/simplify' },
     })
@@ -155,8 +159,8 @@ describe('debts', () => {
     const { group, ann, cyd } = await openChain()
     const {
       body: { id },
-    } = await cyd.say('POST', `${group}/settlements`, { toUserId: '123', amount: '10.00', currency: 'EUR' })
-    await ann.say('PUT', `${group}/settlements/${id}`, { status: 'completed' })
-    expect((await ann.ask(`${group}/debts`)).body.items).toEqual([{ currency: 'EUR', debts: [] }])
+    } = await cyd.sendCommand('POST', `${group}/settlements`, { toUserId: '123', amount: '10.00', currency: 'EUR' })
+    await ann.sendCommand('PUT', `${group}/settlements/${id}`, { status: 'completed' })
+    expect((await ann.getPath(`${group}/debts`)).body.items).toEqual([{ currency: 'EUR', debts: [] }])
   })
 })

@@ -9,8 +9,8 @@ export const openExpenses = (ton?: TonCheck) =>
   openMemoryEdge({ domain: expenses, edge: ton === undefined ? expensesEdge : expensesEdgeWith({ ton }) })
 
 /** The secret of a new invitation to the group. */
-export const inviteBy = async (person: Pick<Person, 'say'>, group: string): Promise<string> =>
-  String((await person.say('POST', `${group}/invitations`)).body['secret'])
+export const inviteBy = async (person: Pick<Person, 'sendCommand'>, group: string): Promise<string> =>
+  String((await person.sendCommand('POST', `${group}/invitations`)).body['secret'])
 
 export const openCircle = async (ton?: TonCheck) => createCircle(await openExpenses(ton))
 
@@ -23,11 +23,16 @@ export const createCircle = async (edge: MemoryEdge) => {
   ]
   const {
     body: { id },
-  } = await ann.say('POST', '/api/groups', { title: 'Roommates', currency: 'EUR', name: 'Ann', username: 'ann' })
+  } = await ann.sendCommand('POST', '/api/groups', {
+    title: 'Roommates',
+    currency: 'EUR',
+    name: 'Ann',
+    username: 'ann',
+  })
   const group = `/api/groups/${id}`
   const invitation = await inviteBy(ann, group)
-  await bob.say('POST', `${group}/join`, { invitation, name: 'Bob' })
-  await cyd.say('POST', `${group}/join`, { invitation, name: 'Cyd' })
+  await bob.sendCommand('POST', `${group}/join`, { invitation, name: 'Bob' })
+  await cyd.sendCommand('POST', `${group}/join`, { invitation, name: 'Cyd' })
   return { edge, id, group, ann, bob, cyd, invitation }
 }
 

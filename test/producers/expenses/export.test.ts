@@ -20,12 +20,12 @@ beforeAll(async () => {
   const { ann, bob, cyd, group } = circle
   circle.edge.clock.at += 60_000
   for (let nth = 0; nth < 7; nth += 1)
-    await ann.say('POST', `${group}/expenses`, {
+    await ann.sendCommand('POST', `${group}/expenses`, {
       amount: 100,
       description: `Dinner ${nth}`,
       date: `2026-11-0${nth + 1}T12:00:00Z`,
     })
-  await bob.say('POST', `${group}/expenses`, {
+  await bob.sendCommand('POST', `${group}/expenses`, {
     amount: '33.34',
     description: '=HYPERLINK("http://x.example","free")',
     splitType: 'percentage',
@@ -34,7 +34,7 @@ beforeAll(async () => {
       { userId: '456', percentage: 66.67 },
     ],
   })
-  await cyd.say('POST', `${group}/expenses`, {
+  await cyd.sendCommand('POST', `${group}/expenses`, {
     amount: 7,
     payerId: '456',
     currency: 'TON',
@@ -45,14 +45,14 @@ beforeAll(async () => {
       { userId: '456', shares: 1 },
     ],
   })
-  const gone = (await ann.say('POST', `${group}/expenses`, { amount: 50, description: 'Mistake' })).body.id
-  await ann.say('DELETE', `${group}/expenses/${gone}`)
+  const gone = (await ann.sendCommand('POST', `${group}/expenses`, { amount: 50, description: 'Mistake' })).body.id
+  await ann.sendCommand('DELETE', `${group}/expenses/${gone}`)
   const {
     body: { id },
-  } = await bob.say('POST', `${group}/settlements`, { toUserId: '123', amount: 20, currency: 'EUR' })
-  await ann.say('PUT', `${group}/settlements/${id}`, { status: 'completed', txHash: 'a1b2c3d4'.repeat(8) })
-  await bob.say('POST', `${group}/settlements`, { toUserId: '123', amount: 5, currency: 'EUR' })
-  await cyd.say('POST', `${group}/leave`)
+  } = await bob.sendCommand('POST', `${group}/settlements`, { toUserId: '123', amount: 20, currency: 'EUR' })
+  await ann.sendCommand('PUT', `${group}/settlements/${id}`, { status: 'completed', txHash: 'a1b2c3d4'.repeat(8) })
+  await bob.sendCommand('POST', `${group}/settlements`, { toUserId: '123', amount: 5, currency: 'EUR' })
+  await cyd.sendCommand('POST', `${group}/leave`)
 })
 afterAll(() => circle.edge.app.close())
 
@@ -62,7 +62,7 @@ const exported = async (query = ''): Promise<readonly Row[]> => {
   const rows: Row[] = []
   let cursor: string | undefined
   do {
-    const { status, body } = await circle.ann.ask(
+    const { status, body } = await circle.ann.getPath(
       `${circle.group}/export?limit=3${query}${cursor === undefined ? '' : `&cursor=${encodeURIComponent(cursor)}`}`,
     )
     expect(status).toBe(200)
@@ -116,14 +116,14 @@ describe('an export', () => {
       again.push(...(page?.items ?? []))
       cursor = page?.cursor
     }
-    const told = (all: readonly Row[]) =>
+    const comparable = (all: readonly Row[]) =>
       all
         .filter(({ kind }) => kind !== 'entry')
         .map(({ changedAt, joinedAt, leftAt, updatedAt, createdBy, revision, createdAt, groupTitle, ...row }) =>
           JSON.stringify(row, sorted),
         )
         .sort()
-    expect(told(again)).toEqual(told(rows))
+    expect(comparable(again)).toEqual(comparable(rows))
     const recordings = (all: readonly Row[]) =>
       all
         .filter(({ kind }) => kind === 'expense')
@@ -140,7 +140,7 @@ describe('an export', () => {
   })
 
   test('as CSV has the same fields in every line, and no text that a spreadsheet would compute', async () => {
-    const first = await circle.ann.ask(`${circle.group}/export?format=csv&limit=200`)
+    const first = await circle.ann.getPath(`${circle.group}/export?format=csv&limit=200`)
     expect(first.headers['content-type']).toBe('text/csv; charset=utf-8; header=present')
     expect(first.headers['link']).toMatch(/^<\?format=csv&limit=200&cursor=expenses\.>; rel="next"$/)
     const rows = await exported()
@@ -167,7 +167,7 @@ describe('an export', () => {
         })
       ).statusCode,
     ).toBe(404)
-    expect((await circle.ann.ask(`${circle.group}/export?cursor=nothing`)).body).toMatchObject({
+    expect((await circle.ann.getPath(`${circle.group}/export?cursor=nothing`)).body).toMatchObject({
       status: 400,
       code: 'bad-cursor',
     })

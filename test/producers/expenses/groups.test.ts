@@ -6,7 +6,7 @@ describe('a group', () => {
   test('E25: is created with its first member. Default currency: TON', async () => {
     const edge = await openExpenses()
     const ann = await as(edge, '123')
-    const made = await ann.say('POST', '/api/groups', {
+    const made = await ann.sendCommand('POST', '/api/groups', {
       title: 'Roommates',
       chatId: '-1001234567890',
       name: 'Ann',
@@ -43,32 +43,32 @@ describe('a group', () => {
     const edge = await openExpenses()
     const ann = await as(edge, '123')
     const [one, two] = [
-      await ann.say('POST', '/api/groups', { title: 'A' }, { 'idempotency-key': 'k' }),
-      await ann.say('POST', '/api/groups', { title: 'A' }, { 'idempotency-key': 'k' }),
+      await ann.sendCommand('POST', '/api/groups', { title: 'A' }, { 'idempotency-key': 'k' }),
+      await ann.sendCommand('POST', '/api/groups', { title: 'A' }, { 'idempotency-key': 'k' }),
     ]
     expect([one.status, two.status, two.body.id]).toEqual([201, 201, one.body.id])
-    expect(await ann.say('POST', '/api/groups', { title: 'B' }, { 'idempotency-key': 'k' })).toMatchObject({
+    expect(await ann.sendCommand('POST', '/api/groups', { title: 'B' }, { 'idempotency-key': 'k' })).toMatchObject({
       status: 422,
       body: { code: 'idempotency-key-reused' },
     })
-    expect((await ann.ask('/api/groups')).body.items).toHaveLength(1)
+    expect((await ann.getPath('/api/groups')).body.items).toHaveLength(1)
   })
 
   test('E23 E18: a person lists their own groups, and no others, page by page', async () => {
     const { edge, ann, bob, id } = await openCircle()
-    await ann.say('POST', '/api/groups', { title: 'Work' })
-    const first = await ann.ask('/api/groups?limit=1')
-    const second = await ann.ask(`/api/groups?limit=1&cursor=${String(first.body.cursor)}`)
+    await ann.sendCommand('POST', '/api/groups', { title: 'Work' })
+    const first = await ann.getPath('/api/groups?limit=1')
+    const second = await ann.getPath(`/api/groups?limit=1&cursor=${String(first.body.cursor)}`)
     expect([...first.body.items, ...second.body.items].map(({ title }) => title).sort()).toEqual(['Roommates', 'Work'])
-    expect((await bob.ask('/api/groups')).body.items).toMatchObject([{ id, title: 'Roommates', memberCount: 3 }])
-    expect((await (await as(edge, '999')).ask('/api/groups')).body).toEqual({ items: [] })
-    await bob.say('POST', `/api/groups/${id}/leave`)
-    expect((await bob.ask('/api/groups')).body.items).toEqual([])
+    expect((await bob.getPath('/api/groups')).body.items).toMatchObject([{ id, title: 'Roommates', memberCount: 3 }])
+    expect((await (await as(edge, '999')).getPath('/api/groups')).body).toEqual({ items: [] })
+    await bob.sendCommand('POST', `/api/groups/${id}/leave`)
+    expect((await bob.getPath('/api/groups')).body.items).toEqual([])
   })
 
   test('E24 E10 E11 E12: is shown with its members', async () => {
     const { group, bob } = await openCircle()
-    expect((await bob.ask(group)).body).toMatchObject({
+    expect((await bob.getPath(group)).body).toMatchObject({
       title: 'Roommates',
       currency: 'EUR',
       memberCount: 3,
@@ -82,9 +82,18 @@ describe('a group', () => {
 
   test('E5: the title, the currency and each setting are changed separately', async () => {
     const { group, ann, bob } = await openCircle()
-    expect(await bob.say('PATCH', group, { title: 'Flat 7' })).toMatchObject({ status: 200, body: { title: 'Flat 7' } })
-    expect(await bob.say('PATCH', group, { currency: 'TON' })).toMatchObject({ status: 200, body: { currency: 'TON' } })
-    expect(await bob.say('PATCH', group, { simplify: false })).toMatchObject({ status: 200, body: { simplify: false } })
+    expect(await bob.sendCommand('PATCH', group, { title: 'Flat 7' })).toMatchObject({
+      status: 200,
+      body: { title: 'Flat 7' },
+    })
+    expect(await bob.sendCommand('PATCH', group, { currency: 'TON' })).toMatchObject({
+      status: 200,
+      body: { currency: 'TON' },
+    })
+    expect(await bob.sendCommand('PATCH', group, { simplify: false })).toMatchObject({
+      status: 200,
+      body: { simplify: false },
+    })
     for (const [body, field, code] of [
       [{}, undefined, 'nothing-to-change'],
       [{ title: 'A', currency: 'EUR' }, undefined, 'too-many'],
@@ -96,27 +105,27 @@ describe('a group', () => {
       [{ owner: 'me' }, '/owner', 'unknown-field'],
       [{ title: 5 }, '/title', 'wrong-type'],
     ] as const) {
-      expect(await ann.say('PATCH', group, body), JSON.stringify(body)).toMatchObject({
+      expect(await ann.sendCommand('PATCH', group, body), JSON.stringify(body)).toMatchObject({
         status: 400,
         body: { code, ...(field && { field }) },
       })
     }
-    expect((await ann.ask(group)).body).toMatchObject({ title: 'Flat 7', currency: 'TON', simplify: false })
+    expect((await ann.getPath(group)).body).toMatchObject({ title: 'Flat 7', currency: 'TON', simplify: false })
   })
 
   test('E-h: a member cannot link a chat to a group', async () => {
     const { edge, group, ann } = await openCircle()
-    expect(await ann.say('PATCH', group, { chatId: '-1009876543210' })).toMatchObject({
+    expect(await ann.sendCommand('PATCH', group, { chatId: '-1009876543210' })).toMatchObject({
       status: 400,
       body: { code: 'unknown-field', field: '/chatId' },
     })
-    expect(await ann.say('POST', '/api/groups', { title: 'X', chatId: 'abc' })).toMatchObject({
+    expect(await ann.sendCommand('POST', '/api/groups', { title: 'X', chatId: 'abc' })).toMatchObject({
       status: 400,
       body: { code: 'bad-format', field: '/chatId' },
     })
-    expect((await ann.say('POST', '/api/groups', { title: 'X', chatId: '-1001234567890' })).body).toMatchObject({
-      chatId: '-1001234567890',
-    })
+    expect((await ann.sendCommand('POST', '/api/groups', { title: 'X', chatId: '-1001234567890' })).body).toMatchObject(
+      { chatId: '-1001234567890' },
+    )
     expect(typesOf(edge).filter((type) => /Chat/.test(type))).toEqual([])
   })
 
@@ -125,7 +134,7 @@ describe('a group', () => {
     const dan = await as(edge, '999')
     const {
       body: { id: expense },
-    } = await ann.say('POST', `${group}/expenses`, { amount: 9, description: 'Beer' })
+    } = await ann.sendCommand('POST', `${group}/expenses`, { amount: 9, description: 'Beer' })
     const before = edge.events.length
     for (const place of [group, '/api/groups/none', '/api/groups/a%23b']) {
       for (const path of [
@@ -142,7 +151,7 @@ describe('a group', () => {
         '/settlements',
         '/settlements/x',
       ]) {
-        expect(await dan.ask(place + path), place + path).toMatchObject({
+        expect(await dan.getPath(place + path), place + path).toMatchObject({
           status: 404,
           body: { code: 'group-not-found' },
         })
@@ -165,7 +174,7 @@ describe('a group', () => {
         ['POST', '/settlements', { toUserId: '123', amount: 1, currency: 'EUR' }],
         ['PUT', '/settlements/x', { status: 'completed' }],
       ] as const) {
-        expect(await dan.say(method, place + path, body), `${method} ${place}${path}`).toMatchObject({
+        expect(await dan.sendCommand(method, place + path, body), `${method} ${place}${path}`).toMatchObject({
           status: 404,
           body: { code: 'group-not-found' },
         })
@@ -184,19 +193,18 @@ describe('a member', () => {
   test('E26: joins by an invitation, once also if they send it several times', async () => {
     const { edge, group, invitation } = await openCircle()
     const dan = await as(edge, '999')
-    expect(await dan.say('POST', '/api/groups/none/join', { invitation })).toMatchObject({
+    expect(await dan.sendCommand('POST', '/api/groups/none/join', { invitation })).toMatchObject({
       status: 403,
       body: { code: 'invitation-only' },
     })
-    expect(await dan.say('POST', `${group}/join`, { invitation, name: 'Dan', username: 'dan_d' })).toMatchObject({
+    expect(
+      await dan.sendCommand('POST', `${group}/join`, { invitation, name: 'Dan', username: 'dan_d' }),
+    ).toMatchObject({ status: 200, body: { memberCount: 4 } })
+    expect(await dan.sendCommand('POST', `${group}/join`, { name: 'Daniel' })).toMatchObject({
       status: 200,
       body: { memberCount: 4 },
     })
-    expect(await dan.say('POST', `${group}/join`, { name: 'Daniel' })).toMatchObject({
-      status: 200,
-      body: { memberCount: 4 },
-    })
-    expect((await dan.ask(group)).body['members']).toMatchObject([
+    expect((await dan.getPath(group)).body['members']).toMatchObject([
       {},
       {},
       {},
@@ -209,7 +217,7 @@ describe('a member', () => {
       [{ username: '@dan' }, '/username', 'bad-format'],
       [{ invitation: 5 }, '/invitation', 'wrong-type'],
     ] as const) {
-      expect(await dan.say('POST', `${group}/join`, body), JSON.stringify(body)).toMatchObject({
+      expect(await dan.sendCommand('POST', `${group}/join`, body), JSON.stringify(body)).toMatchObject({
         status: 400,
         body: { field, code },
       })
@@ -218,10 +226,10 @@ describe('a member', () => {
 
   test('keeps their previous name if they send none', async () => {
     const { edge, bob, group, invitation } = await openCircle()
-    const { body } = await bob.say('POST', '/api/groups', { title: 'Chess' })
+    const { body } = await bob.sendCommand('POST', '/api/groups', { title: 'Chess' })
     expect(body['members']).toMatchObject([{ id: '456', name: 'Bob' }])
     const dan = await as(edge, '999')
-    expect((await dan.say('POST', `${group}/join`, { invitation })).body['members']).toMatchObject([
+    expect((await dan.sendCommand('POST', `${group}/join`, { invitation })).body['members']).toMatchObject([
       {},
       {},
       {},
@@ -232,9 +240,9 @@ describe('a member', () => {
   test('E27 E6: sets their wallet, and removes it', async () => {
     const { group, bob } = await openCircle()
     expect(
-      await bob.say('PUT', `${group}/wallet`, { wallet: 'EQBvI0aFLnw2QbZgjMPCLRdtRHxhUyinQudg6sdiohIwg5jL' }),
+      await bob.sendCommand('PUT', `${group}/wallet`, { wallet: 'EQBvI0aFLnw2QbZgjMPCLRdtRHxhUyinQudg6sdiohIwg5jL' }),
     ).toMatchObject({ status: 200, body: { id: '456', wallet: 'EQBvI0aFLnw2QbZgjMPCLRdtRHxhUyinQudg6sdiohIwg5jL' } })
-    expect(await bob.say('PUT', `${group}/wallet`, { wallet: null })).toMatchObject({
+    expect(await bob.sendCommand('PUT', `${group}/wallet`, { wallet: null })).toMatchObject({
       status: 200,
       body: { wallet: null },
     })
@@ -245,7 +253,7 @@ describe('a member', () => {
       [{ wallet: 'a b' }, '/wallet'],
       [{ wallet: 'x', userId: '123' }, '/userId'],
     ] as const) {
-      expect(await bob.say('PUT', `${group}/wallet`, body), JSON.stringify(body)).toMatchObject({
+      expect(await bob.sendCommand('PUT', `${group}/wallet`, body), JSON.stringify(body)).toMatchObject({
         status: 400,
         body: { field },
       })
@@ -256,30 +264,30 @@ describe('a member', () => {
     const { group, ann, bob } = await openCircle()
     const {
       body: { id },
-    } = await bob.say('POST', `${group}/expenses`, { amount: 9, description: 'Beer' })
-    expect(await bob.say('PUT', `${group}/profile`, { name: 'Robert' })).toMatchObject({
+    } = await bob.sendCommand('POST', `${group}/expenses`, { amount: 9, description: 'Beer' })
+    expect(await bob.sendCommand('PUT', `${group}/profile`, { name: 'Robert' })).toMatchObject({
       status: 200,
       body: { name: 'Robert', username: null },
     })
-    expect((await ann.ask(`${group}/expenses/${id}`)).body).toMatchObject({ payerName: 'Bob' })
-    expect((await bob.say('POST', `${group}/expenses`, { amount: 9, description: 'Beer' })).body).toMatchObject({
-      payerName: 'Robert',
-    })
+    expect((await ann.getPath(`${group}/expenses/${id}`)).body).toMatchObject({ payerName: 'Bob' })
+    expect((await bob.sendCommand('POST', `${group}/expenses`, { amount: 9, description: 'Beer' })).body).toMatchObject(
+      { payerName: 'Robert' },
+    )
   })
 
   test('E-i: a person who left can read and settle, can do nothing else, and can return by an invitation', async () => {
     const { edge, group, ann, bob, invitation } = await openCircle()
-    await ann.say('POST', `${group}/expenses`, { amount: 30, description: 'Taxi' })
-    expect(await bob.say('POST', `${group}/leave`)).toMatchObject({
+    await ann.sendCommand('POST', `${group}/expenses`, { amount: 30, description: 'Taxi' })
+    expect(await bob.sendCommand('POST', `${group}/leave`)).toMatchObject({
       status: 200,
       body: { id: '456', leftAt: '2026-11-16T12:00:00.000Z' },
     })
-    expect((await bob.say('POST', `${group}/leave`)).status).toBe(200)
-    expect((await ann.ask(group)).body).toMatchObject({
+    expect((await bob.sendCommand('POST', `${group}/leave`)).status).toBe(200)
+    expect((await ann.getPath(group)).body).toMatchObject({
       memberCount: 2,
       members: [{}, { id: '456', leftAt: '2026-11-16T12:00:00.000Z' }, {}],
     })
-    expect((await bob.ask(`${group}/balances`)).body.items).toMatchObject([
+    expect((await bob.getPath(`${group}/balances`)).body.items).toMatchObject([
       { members: [{ userId: '123' }, { userId: '456', net: '-10.00' }, {}] },
     ])
     for (const [method, path, body] of [
@@ -288,17 +296,23 @@ describe('a member', () => {
       ['PUT', '/wallet', { wallet: 'EQx' }],
       ['PUT', '/profile', { name: 'x' }],
     ] as const) {
-      expect(await bob.say(method, group + path, body)).toMatchObject({ status: 403, body: { code: 'member-left' } })
+      expect(await bob.sendCommand(method, group + path, body)).toMatchObject({
+        status: 403,
+        body: { code: 'member-left' },
+      })
     }
     const {
       body: { id },
-    } = await bob.say('POST', `${group}/settlements`, { toUserId: '123', amount: 10, currency: 'EUR' })
-    expect(await ann.say('PUT', `${group}/settlements/${id}`, { status: 'completed' })).toMatchObject({
+    } = await bob.sendCommand('POST', `${group}/settlements`, { toUserId: '123', amount: 10, currency: 'EUR' })
+    expect(await ann.sendCommand('PUT', `${group}/settlements/${id}`, { status: 'completed' })).toMatchObject({
       status: 200,
       body: { status: 'completed' },
     })
-    expect(await bob.say('POST', `${group}/join`)).toMatchObject({ status: 403, body: { code: 'invitation-only' } })
-    expect((await bob.say('POST', `${group}/join`, { invitation })).body).toMatchObject({ memberCount: 3 })
+    expect(await bob.sendCommand('POST', `${group}/join`)).toMatchObject({
+      status: 403,
+      body: { code: 'invitation-only' },
+    })
+    expect((await bob.sendCommand('POST', `${group}/join`, { invitation })).body).toMatchObject({ memberCount: 3 })
     expect(typesOf(edge).filter((type) => type === 'MemberJoined')).toHaveLength(3)
   })
 })

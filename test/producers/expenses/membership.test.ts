@@ -9,7 +9,7 @@ const FORBIDDEN = { status: 403, body: { code: 'invitation-only' } } as const
 describe('an invitation', () => {
   test('is created with an id, a random secret and an expiry', async () => {
     const { group, bob } = await openCircle()
-    const made = await bob.say('POST', `${group}/invitations`)
+    const made = await bob.sendCommand('POST', `${group}/invitations`)
     expect(made).toMatchObject({
       status: 201,
       body: {
@@ -18,11 +18,11 @@ describe('an invitation', () => {
         expiresAt: '2026-11-23T12:00:00.000Z',
       },
     })
-    expect((await bob.say('POST', `${group}/invitations`, { expiresInHours: 1 })).body).toMatchObject({
+    expect((await bob.sendCommand('POST', `${group}/invitations`, { expiresInHours: 1 })).body).toMatchObject({
       expiresAt: '2026-11-16T13:00:00.000Z',
     })
     for (const expiresInHours of [0, 721, 1.5, '24'])
-      expect(await bob.say('POST', `${group}/invitations`, { expiresInHours })).toMatchObject({
+      expect(await bob.sendCommand('POST', `${group}/invitations`, { expiresInHours })).toMatchObject({
         status: 400,
         body: { field: '/expiresInHours' },
       })
@@ -38,8 +38,8 @@ describe('an invitation', () => {
       { invitation: 'guessed' },
       { invitation: 'A'.repeat(32), name: 'Dan' },
     ])
-      expect(await dan.say('POST', `${group}/join`, body), JSON.stringify(body)).toMatchObject(FORBIDDEN)
-    expect(await dan.ask(group)).toMatchObject({ status: 404 })
+      expect(await dan.sendCommand('POST', `${group}/join`, body), JSON.stringify(body)).toMatchObject(FORBIDDEN)
+    expect(await dan.getPath(group)).toMatchObject({ status: 404 })
   })
 
   test('that is wrong leaves no event in the log of the group, and gets the same answer as for a group that does not exist', async () => {
@@ -47,17 +47,19 @@ describe('an invitation', () => {
     const dan = await as(edge, '999')
     const joins = () => edge.events.filter(({ type }) => type === 'MemberJoined').length
     const before = joins()
-    expect(await dan.say('POST', `${group}/join`, { invitation: 'A'.repeat(32) })).toMatchObject(FORBIDDEN)
-    expect(await dan.say('POST', '/api/groups/none/join', { invitation: 'A'.repeat(32) })).toMatchObject(FORBIDDEN)
+    expect(await dan.sendCommand('POST', `${group}/join`, { invitation: 'A'.repeat(32) })).toMatchObject(FORBIDDEN)
+    expect(await dan.sendCommand('POST', '/api/groups/none/join', { invitation: 'A'.repeat(32) })).toMatchObject(
+      FORBIDDEN,
+    )
     expect(joins()).toBe(before)
   })
 
   test('of a person who was removed since: a repeated request shows nothing of the group', async () => {
     const { edge, group, ann, invitation } = await openCircle()
     const dan = await as(edge, '999')
-    const join = () => dan.say('POST', `${group}/join`, { invitation, name: 'Dan' }, { 'idempotency-key': 'j' })
+    const join = () => dan.sendCommand('POST', `${group}/join`, { invitation, name: 'Dan' }, { 'idempotency-key': 'j' })
     expect(await join()).toMatchObject({ status: 200 })
-    expect(await ann.say('DELETE', `${group}/members/999`)).toMatchObject({ status: 200 })
+    expect(await ann.sendCommand('DELETE', `${group}/members/999`)).toMatchObject({ status: 200 })
     const again = await join()
     expect(again.status).toBe(403)
     expect(again.body).not.toHaveProperty('members')
@@ -67,22 +69,24 @@ describe('an invitation', () => {
     const { edge, ann, invitation } = await openCircle()
     const {
       body: { id },
-    } = await ann.say('POST', '/api/groups', { title: 'Other' })
-    expect(await (await as(edge, '999')).say('POST', `/api/groups/${id}/join`, { invitation })).toMatchObject(FORBIDDEN)
+    } = await ann.sendCommand('POST', '/api/groups', { title: 'Other' })
+    expect(await (await as(edge, '999')).sendCommand('POST', `/api/groups/${id}/join`, { invitation })).toMatchObject(
+      FORBIDDEN,
+    )
   })
 
   test('expires', async () => {
     const { edge, group, bob } = await openCircle()
     const {
       body: { secret },
-    } = await bob.say('POST', `${group}/invitations`, { expiresInHours: 2 })
+    } = await bob.sendCommand('POST', `${group}/invitations`, { expiresInHours: 2 })
     const join = async (user: string): Promise<EdgeAnswer> =>
-      (await as(edge, user)).say('POST', `${group}/join`, { invitation: secret })
+      (await as(edge, user)).sendCommand('POST', `${group}/join`, { invitation: secret })
     edge.clock.at += 2 * HOUR - 1
     expect(await join('998')).toMatchObject({ status: 200, body: { memberCount: 4 } })
     edge.clock.at += 1
     expect(await join('999')).toMatchObject(FORBIDDEN)
-    expect((await bob.ask(`${group}/invitations`)).body.items).toHaveLength(1)
+    expect((await bob.getPath(`${group}/invitations`)).body.items).toHaveLength(1)
   })
 
   test('can be revoked only by its creator and the owner', async () => {
@@ -91,22 +95,22 @@ describe('an invitation', () => {
     for (const by of [bob, ann]) {
       const {
         body: { id, secret },
-      } = await bob.say('POST', `${group}/invitations`)
-      expect(await cyd.say('DELETE', `${group}/invitations/${id}`)).toMatchObject({
+      } = await bob.sendCommand('POST', `${group}/invitations`)
+      expect(await cyd.sendCommand('DELETE', `${group}/invitations/${id}`)).toMatchObject({
         status: 403,
         body: { code: 'owner-only' },
       })
-      expect(await by.say('DELETE', `${group}/invitations/${id}`)).toMatchObject({
+      expect(await by.sendCommand('DELETE', `${group}/invitations/${id}`)).toMatchObject({
         status: 200,
         body: { id, revoked: true },
       })
-      expect(await by.say('DELETE', `${group}/invitations/${id}`)).toMatchObject({
+      expect(await by.sendCommand('DELETE', `${group}/invitations/${id}`)).toMatchObject({
         status: 404,
         body: { code: 'invitation-not-found' },
       })
-      expect(await dan.say('POST', `${group}/join`, { invitation: secret })).toMatchObject(FORBIDDEN)
+      expect(await dan.sendCommand('POST', `${group}/join`, { invitation: secret })).toMatchObject(FORBIDDEN)
     }
-    expect(await bob.say('DELETE', `${group}/invitations/a%23b`)).toMatchObject({
+    expect(await bob.sendCommand('DELETE', `${group}/invitations/a%23b`)).toMatchObject({
       status: 404,
       body: { code: 'invitation-not-found' },
     })
@@ -115,21 +119,21 @@ describe('an invitation', () => {
   test('ends when its creator leaves', async () => {
     const { edge, group, bob } = await openCircle()
     const invitation = await inviteBy(bob, group)
-    await bob.say('POST', `${group}/leave`)
-    expect(await (await as(edge, '999')).say('POST', `${group}/join`, { invitation })).toMatchObject(FORBIDDEN)
+    await bob.sendCommand('POST', `${group}/leave`)
+    expect(await (await as(edge, '999')).sendCommand('POST', `${group}/join`, { invitation })).toMatchObject(FORBIDDEN)
   })
 
   test('is one of at most twenty', async () => {
     const { edge, group, ann, bob } = await openCircle()
     for (let n = 1; n < 20; n += 1)
-      expect((await ann.say('POST', `${group}/invitations`, { expiresInHours: 24 })).status).toBe(201)
-    expect(await bob.say('POST', `${group}/invitations`)).toMatchObject({
+      expect((await ann.sendCommand('POST', `${group}/invitations`, { expiresInHours: 24 })).status).toBe(201)
+    expect(await bob.sendCommand('POST', `${group}/invitations`)).toMatchObject({
       status: 409,
       body: { code: 'too-many-invitations' },
     })
     edge.clock.at += 24 * HOUR
-    expect((await bob.say('POST', `${group}/invitations`)).status).toBe(201)
-    expect((await bob.ask(`${group}/invitations`)).body.items).toMatchObject([
+    expect((await bob.sendCommand('POST', `${group}/invitations`)).status).toBe(201)
+    expect((await bob.getPath(`${group}/invitations`)).body.items).toMatchObject([
       { createdBy: '123', expiresAt: '2026-11-23T12:00:00.000Z' },
       { createdBy: '456' },
     ])
@@ -140,17 +144,17 @@ describe('an invitation', () => {
     const key = { 'idempotency-key': 'k' }
     const {
       body: { id, secret, expiresAt },
-    } = await ann.say('POST', `${group}/invitations`, {}, key)
-    await (await as(edge, '999')).say('POST', `${group}/join`, { invitation: secret })
-    expect(await ann.say('POST', `${group}/invitations`, {}, key)).toMatchObject({
+    } = await ann.sendCommand('POST', `${group}/invitations`, {}, key)
+    await (await as(edge, '999')).sendCommand('POST', `${group}/join`, { invitation: secret })
+    expect(await ann.sendCommand('POST', `${group}/invitations`, {}, key)).toMatchObject({
       status: 201,
       body: { id, expiresAt },
     })
     const seen = [
-      await ann.say('POST', `${group}/invitations`, {}, key),
-      await bob.ask(`${group}/invitations`),
-      await bob.ask(`${group}/activity`),
-      await bob.ask(`${group}/export`),
+      await ann.sendCommand('POST', `${group}/invitations`, {}, key),
+      await bob.getPath(`${group}/invitations`),
+      await bob.getPath(`${group}/activity`),
+      await bob.getPath(`${group}/export`),
     ].map(({ text }) => text)
     const stored = JSON.stringify([edge.events, [...edge.items]], (_, value: unknown) =>
       typeof value === 'bigint' ? String(value) : value,
@@ -183,11 +187,11 @@ describe('a removed member', () => {
     const { group, ann, bob } = circle
     const {
       body: { id: expense },
-    } = await bob.say('POST', `${group}/expenses`, { amount: 30, description: 'Taxi' })
+    } = await bob.sendCommand('POST', `${group}/expenses`, { amount: 30, description: 'Taxi' })
     const {
       body: { id: settlement },
-    } = await bob.say('POST', `${group}/settlements`, { toUserId: '123', amount: 5, currency: 'EUR' })
-    expect(await ann.say('DELETE', `${group}/members/456`)).toMatchObject({
+    } = await bob.sendCommand('POST', `${group}/settlements`, { toUserId: '123', amount: 5, currency: 'EUR' })
+    expect(await ann.sendCommand('DELETE', `${group}/members/456`)).toMatchObject({
       status: 200,
       body: { id: '456', removedAt: '2026-11-16T12:00:00.000Z' },
     })
@@ -197,7 +201,7 @@ describe('a removed member', () => {
   test('E-l: can read nothing of the group, in no list either', async () => {
     const { group, bob, expense, settlement } = await openRemoved()
     for (const path of reads(expense, settlement))
-      expect(await bob.ask(group + path), path).toMatchObject({ status: 403, body: { code: 'members-only' } })
+      expect(await bob.getPath(group + path), path).toMatchObject({ status: 403, body: { code: 'members-only' } })
     for (const path of [
       '/api/groups',
       '/api/users/me/expenses',
@@ -206,7 +210,7 @@ describe('a removed member', () => {
       '/api/users/me/activity',
       '/api/users/me/summary',
     ])
-      expect((await bob.ask(path)).body.items, path).toEqual([])
+      expect((await bob.getPath(path)).body.items, path).toEqual([])
   })
 
   test('changes nothing in the group', async () => {
@@ -224,7 +228,7 @@ describe('a removed member', () => {
       ['POST', '/invitations', {}],
       ['PUT', '/owner', { userId: '456' }],
     ] as const) {
-      expect(await bob.say(method, group + path, body), path).toMatchObject({
+      expect(await bob.sendCommand(method, group + path, body), path).toMatchObject({
         status: 403,
         body: { code: 'members-only' },
       })
@@ -234,49 +238,48 @@ describe('a removed member', () => {
 
   test('E-i: keeps their balance, which the members can see and settle', async () => {
     const { group, ann } = await openRemoved()
-    expect(netsIn(await ann.ask(`${group}/balances`))).toEqual({ 123: '-10.00', 456: '20.00', 789: '-10.00' })
-    const { body } = await ann.say('POST', `${group}/settlements`, {
+    expect(netsIn(await ann.getPath(`${group}/balances`))).toEqual({ 123: '-10.00', 456: '20.00', 789: '-10.00' })
+    const { body } = await ann.sendCommand('POST', `${group}/settlements`, {
       fromUserId: '456',
       toUserId: '123',
       amount: 5,
       currency: 'EUR',
     })
-    expect(await ann.say('PUT', `${group}/settlements/${body.id}`, { status: 'completed' })).toMatchObject({
+    expect(await ann.sendCommand('PUT', `${group}/settlements/${body.id}`, { status: 'completed' })).toMatchObject({
       status: 200,
       body: { status: 'completed' },
     })
-    expect(await ann.say('POST', `${group}/expenses`, { ...DINNER, splits: [{ userId: '456' }] })).toMatchObject({
-      status: 409,
-      body: { code: 'member-left' },
-    })
+    expect(
+      await ann.sendCommand('POST', `${group}/expenses`, { ...DINNER, splits: [{ userId: '456' }] }),
+    ).toMatchObject({ status: 409, body: { code: 'member-left' } })
   })
 
   test('E26: cannot join by an invitation from before the removal, and can by a later one', async () => {
     const { group, cyd, bob, invitation } = await openRemoved()
-    expect(await bob.say('POST', `${group}/join`, { invitation })).toMatchObject(FORBIDDEN)
-    expect(await bob.say('POST', `${group}/join`)).toMatchObject(FORBIDDEN)
-    expect(await bob.say('POST', `${group}/join`, { invitation: await inviteBy(cyd, group) })).toMatchObject({
+    expect(await bob.sendCommand('POST', `${group}/join`, { invitation })).toMatchObject(FORBIDDEN)
+    expect(await bob.sendCommand('POST', `${group}/join`)).toMatchObject(FORBIDDEN)
+    expect(await bob.sendCommand('POST', `${group}/join`, { invitation: await inviteBy(cyd, group) })).toMatchObject({
       status: 200,
       body: { memberCount: 3 },
     })
-    expect((await bob.ask('/api/users/me/expenses')).body.items).toHaveLength(1)
-    expect(await bob.say('POST', `${group}/expenses`, DINNER)).toMatchObject({ status: 201 })
+    expect((await bob.getPath('/api/users/me/expenses')).body.items).toHaveLength(1)
+    expect(await bob.sendCommand('POST', `${group}/expenses`, DINNER)).toMatchObject({ status: 201 })
   })
 
   test('who had left before cannot read any more either', async () => {
     const { group, ann, cyd } = await openRemoved()
-    await cyd.say('POST', `${group}/leave`)
-    expect((await cyd.ask(group)).status).toBe(200)
-    expect((await ann.say('DELETE', `${group}/members/789`)).status).toBe(200)
-    expect((await cyd.ask(group)).status).toBe(403)
-    expect((await ann.ask(group)).body).toMatchObject({ memberCount: 1 })
+    await cyd.sendCommand('POST', `${group}/leave`)
+    expect((await cyd.getPath(group)).status).toBe(200)
+    expect((await ann.sendCommand('DELETE', `${group}/members/789`)).status).toBe(200)
+    expect((await cyd.getPath(group)).status).toBe(403)
+    expect((await ann.getPath(group)).body).toMatchObject({ memberCount: 1 })
   })
 
   test('is refused by the fold, if the removal comes between their request and its event', async () => {
     const { edge, group, ann, bob } = await openCircle()
     edge.pause()
-    await ann.say('DELETE', `${group}/members/456`)
-    await bob.say('POST', `${group}/expenses`, DINNER)
+    await ann.sendCommand('DELETE', `${group}/members/456`)
+    await bob.sendCommand('POST', `${group}/expenses`, DINNER)
     edge.resume()
     expect(typesOf(edge).slice(-2)).toEqual(['GroupMemberRemoved', 'ExpenseRecorded'])
     expect([...edge.outcomes.values()].at(-1)).toMatchObject({ kind: 'refused', refusal: { code: 'members-only' } })
@@ -284,7 +287,7 @@ describe('a removed member', () => {
 })
 
 describe('the owner of a group', () => {
-  const ownerOf = async (person: Person, group: string) => (await person.ask(group)).body['ownerId']
+  const ownerOf = async (person: Person, group: string) => (await person.getPath(group)).body['ownerId']
 
   test('is the creator, and the only person who can remove, hand over and archive', async () => {
     const { group, ann, bob } = await openCircle()
@@ -295,52 +298,55 @@ describe('the owner of a group', () => {
       ['POST', '/archive', undefined],
       ['POST', '/unarchive', undefined],
     ] as const) {
-      expect(await bob.say(method, group + path, body), path).toMatchObject({
+      expect(await bob.sendCommand(method, group + path, body), path).toMatchObject({
         status: 403,
         body: { code: 'owner-only' },
       })
     }
-    expect(await ann.say('DELETE', `${group}/members/999`)).toMatchObject({
+    expect(await ann.sendCommand('DELETE', `${group}/members/999`)).toMatchObject({
       status: 404,
       body: { code: 'member-not-found' },
     })
-    expect(await ann.say('DELETE', `${group}/members/123`)).toMatchObject({
+    expect(await ann.sendCommand('DELETE', `${group}/members/123`)).toMatchObject({
       status: 409,
       body: { code: 'member-invalid' },
     })
-    expect((await ann.ask('/api/groups')).body.items).toMatchObject([{ ownerId: '123' }])
+    expect((await ann.getPath('/api/groups')).body.items).toMatchObject([{ ownerId: '123' }])
   })
 
   test('hands the group over to another member', async () => {
     const { group, ann, bob, cyd } = await openCircle()
-    await cyd.say('POST', `${group}/leave`)
-    expect(await ann.say('PUT', `${group}/owner`, { userId: '999' })).toMatchObject({
+    await cyd.sendCommand('POST', `${group}/leave`)
+    expect(await ann.sendCommand('PUT', `${group}/owner`, { userId: '999' })).toMatchObject({
       status: 409,
       body: { code: 'member-unknown', field: '/userId' },
     })
-    expect(await ann.say('PUT', `${group}/owner`, { userId: '789' })).toMatchObject({
+    expect(await ann.sendCommand('PUT', `${group}/owner`, { userId: '789' })).toMatchObject({
       status: 409,
       body: { code: 'member-left' },
     })
-    expect(await ann.say('PUT', `${group}/owner`, { userId: '456' })).toMatchObject({
+    expect(await ann.sendCommand('PUT', `${group}/owner`, { userId: '456' })).toMatchObject({
       status: 200,
       body: { ownerId: '456' },
     })
-    expect(await ann.say('DELETE', `${group}/members/456`)).toMatchObject({ status: 403, body: { code: 'owner-only' } })
-    expect((await bob.say('DELETE', `${group}/members/123`)).status).toBe(200)
+    expect(await ann.sendCommand('DELETE', `${group}/members/456`)).toMatchObject({
+      status: 403,
+      body: { code: 'owner-only' },
+    })
+    expect((await bob.sendCommand('DELETE', `${group}/members/123`)).status).toBe(200)
   })
 
   test('is replaced by the member who joined first when they leave', async () => {
     const { edge, group, ann, bob, cyd, invitation } = await openCircle()
     edge.clock.at += 1000
     const amy = await as(edge, '100')
-    await amy.say('POST', `${group}/join`, { invitation })
-    await ann.say('POST', `${group}/leave`)
+    await amy.sendCommand('POST', `${group}/join`, { invitation })
+    await ann.sendCommand('POST', `${group}/leave`)
     expect(await ownerOf(cyd, group)).toBe('456')
-    await bob.say('POST', `${group}/leave`)
+    await bob.sendCommand('POST', `${group}/leave`)
     expect(await ownerOf(cyd, group)).toBe('789')
-    await cyd.say('DELETE', `${group}/members/100`)
-    await cyd.say('POST', `${group}/leave`)
+    await cyd.sendCommand('DELETE', `${group}/members/100`)
+    await cyd.sendCommand('POST', `${group}/leave`)
     expect(await ownerOf(cyd, group)).toBe(null)
   })
 })
@@ -350,26 +356,26 @@ describe('an archived group', () => {
     const { edge, group, ann, bob } = await openCircle()
     const {
       body: { id: expense },
-    } = await bob.say('POST', `${group}/expenses`, DINNER)
+    } = await bob.sendCommand('POST', `${group}/expenses`, DINNER)
     const {
       body: { id: settlement },
-    } = await bob.say('POST', `${group}/settlements`, {
+    } = await bob.sendCommand('POST', `${group}/settlements`, {
       toUserId: '123',
       amount: 5,
       currency: 'TON',
       txHash: 'a1b2c3d4e5f60718',
     })
     const invitation = await inviteBy(ann, group)
-    expect(await ann.say('POST', `${group}/archive`)).toMatchObject({
+    expect(await ann.sendCommand('POST', `${group}/archive`)).toMatchObject({
       status: 200,
       body: { archivedAt: '2026-11-16T12:00:00.000Z' },
     })
-    expect((await ann.say('POST', `${group}/archive`)).status).toBe(200)
+    expect((await ann.sendCommand('POST', `${group}/archive`)).status).toBe(200)
     const before = [
-      await bob.ask(group),
-      await bob.ask(`${group}/balances`),
-      await bob.ask(`${group}/settlements`),
-      await bob.ask(`${group}/activity`),
+      await bob.getPath(group),
+      await bob.getPath(`${group}/balances`),
+      await bob.getPath(`${group}/settlements`),
+      await bob.getPath(`${group}/activity`),
     ].map(({ text }) => text)
     for (const [person, method, path, body] of [
       [bob, 'PATCH', '', { title: 'Mine' }],
@@ -388,21 +394,21 @@ describe('an archived group', () => {
       [ann, 'DELETE', '/members/456', undefined],
       [await as(edge, '999'), 'POST', '/join', { invitation }],
     ] as const) {
-      expect(await person.say(method, group + path, body), path).toMatchObject({
+      expect(await person.sendCommand(method, group + path, body), path).toMatchObject({
         status: 409,
         body: { code: 'group-archived' },
       })
     }
     expect(
       [
-        await bob.ask(group),
-        await bob.ask(`${group}/balances`),
-        await bob.ask(`${group}/settlements`),
-        await bob.ask(`${group}/activity`),
+        await bob.getPath(group),
+        await bob.getPath(`${group}/balances`),
+        await bob.getPath(`${group}/settlements`),
+        await bob.getPath(`${group}/activity`),
       ].map(({ text }) => text),
     ).toEqual(before)
-    expect(await ann.say('POST', `${group}/unarchive`)).toMatchObject({ status: 200 })
-    expect((await ann.ask(group)).body).not.toHaveProperty('archivedAt')
-    expect(await bob.say('POST', `${group}/expenses`, DINNER)).toMatchObject({ status: 201 })
+    expect(await ann.sendCommand('POST', `${group}/unarchive`)).toMatchObject({ status: 200 })
+    expect((await ann.getPath(group)).body).not.toHaveProperty('archivedAt')
+    expect(await bob.sendCommand('POST', `${group}/expenses`, DINNER)).toMatchObject({ status: 201 })
   })
 })

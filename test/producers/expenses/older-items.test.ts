@@ -26,22 +26,28 @@ test('the edge answers from items of fold version 2', async () => {
   const date = '2026-11-10T12:00:00.000Z'
   const {
     body: { id },
-  } = await ann.say('POST', `${group}/expenses`, { ...DINNER, date })
+  } = await ann.sendCommand('POST', `${group}/expenses`, { ...DINNER, date })
   const {
     body: { id: gone },
-  } = await ann.say('POST', `${group}/expenses`, { ...DINNER, date })
-  await ann.say('DELETE', `${group}/expenses/${gone}`)
+  } = await ann.sendCommand('POST', `${group}/expenses`, { ...DINNER, date })
+  await ann.sendCommand('DELETE', `${group}/expenses/${gone}`)
   makeOlder(edge)
-  expect(await ann.ask(`${group}/expenses/${id}`)).toMatchObject({ status: 200, body: { id, date } })
-  expect(await ann.ask(`${group}/expenses`)).toMatchObject({ status: 200, body: { items: [{ id, date }] } })
-  expect(await bob.ask('/api/users/me/debts')).toMatchObject({
+  expect(await ann.getPath(`${group}/expenses/${id}`)).toMatchObject({ status: 200, body: { id, date } })
+  expect(await ann.getPath(`${group}/expenses`)).toMatchObject({ status: 200, body: { items: [{ id, date }] } })
+  expect(await bob.getPath('/api/users/me/debts')).toMatchObject({
     status: 200,
     body: { items: [{ expenseId: id, date }] },
   })
   for (const person of [ann, bob])
-    expect(await person.ask('/api/users/me/activity')).toMatchObject({ status: 200, body: { items: [{ at: date }] } })
-  expect(await ann.ask(`${group}/expenses/${gone}`)).toMatchObject({ status: 404, body: { code: 'expense-deleted' } })
-  expect(await ann.ask(`${group}/expenses/${gone}/history`)).toMatchObject({ status: 200 })
+    expect(await person.getPath('/api/users/me/activity')).toMatchObject({
+      status: 200,
+      body: { items: [{ at: date }] },
+    })
+  expect(await ann.getPath(`${group}/expenses/${gone}`)).toMatchObject({
+    status: 404,
+    body: { code: 'expense-deleted' },
+  })
+  expect(await ann.getPath(`${group}/expenses/${gone}/history`)).toMatchObject({ status: 200 })
 })
 
 test('older edges do not answer from items of fold version 3', () => expect(expenses.readableFrom).toBe(3))

@@ -13,10 +13,10 @@ const openEvening = async () => {
   const { group, ann, bob } = circle
   const {
     body: { id: expenseId },
-  } = await ann.say('POST', `${group}/expenses`, DINNER)
+  } = await ann.sendCommand('POST', `${group}/expenses`, DINNER)
   const {
     body: { id: settlementId },
-  } = await bob.say('POST', `${group}/settlements`, { toUserId: '123', amount: '12.34', currency: 'EUR' })
+  } = await bob.sendCommand('POST', `${group}/settlements`, { toUserId: '123', amount: '12.34', currency: 'EUR' })
   const pathOf = (url: string): string =>
     url.replace(':groupId', circle.id).replace(':expenseId', expenseId).replace(':settlementId', settlementId)
   return { ...circle, pathOf }
@@ -100,21 +100,21 @@ test.each(Object.entries(ROUTES))(
     const evening = await openEvening()
     const { edge, pathOf } = evening
     const reader = personIn(evening, read)
-    const before = await reader.ask(pathOf(url))
+    const before = await reader.getPath(pathOf(url))
     expect(before.status).toBe(200)
     // The newest profile counts, by its time.
     edge.clock.at += 1000
     if (isDerived) edge.pauseSender()
     else edge.pause()
-    const { status, headers } = await personIn(evening, by).say(method, pathOf(written), body, {
+    const { status, headers } = await personIn(evening, by).sendCommand(method, pathOf(written), body, {
       prefer: 'respond-async',
     })
     expect(status).toBe(202)
     const after = { 'tributary-after': String(headers['tributary-event']) }
-    expect(await reader.ask(pathOf(url), after)).toMatchObject({ status: 503, body: { code: 'not-yet-visible' } })
+    expect(await reader.getPath(pathOf(url), after)).toMatchObject({ status: 503, body: { code: 'not-yet-visible' } })
     if (isDerived) edge.sendDerived()
     else edge.resume()
-    const now = await reader.ask(pathOf(url), after)
+    const now = await reader.getPath(pathOf(url), after)
     expect(now.status).toBe(200)
     expect(now.text).not.toBe(before.text)
   },
@@ -123,17 +123,17 @@ test.each(Object.entries(ROUTES))(
 test('OpenAPI names the routes that read an index, which DynamoDB can answer late', async () => {
   const evening = await openEvening()
   const { edge, pathOf, ann } = evening
-  const asked: Query[] = []
+  const queries: Query[] = []
   const { query } = edge.reader
-  Object.assign(edge.reader, { query: (each: Query) => (asked.push(each), query(each)) })
+  Object.assign(edge.reader, { query: (each: Query) => (queries.push(each), query(each)) })
   const {
     body: { paths },
   } = await send(edge.app, { url: '/openapi.json' })
   for (const { url, byIndex } of questions) {
-    asked.splice(0)
-    expect((await ann.ask(pathOf(url))).status, url).toBe(200)
+    queries.splice(0)
+    expect((await ann.getPath(pathOf(url))).status, url).toBe(200)
     // Every request also looks up its token.
-    const indexes = asked.filter(({ index, pk }) => index !== undefined && !pk.startsWith(tokenHash('')))
+    const indexes = queries.filter(({ index, pk }) => index !== undefined && !pk.startsWith(tokenHash('')))
     expect({ url, byIndex: byIndex === true }).toEqual({ url, byIndex: indexes.length > 0 })
     const described = (paths[url.replace(/:(\w+)/g, '{$1}')] as { get: { description?: string } }).get.description
     expect({ url, described }).toEqual({ url, described: byIndex === true ? BY_INDEX : undefined })

@@ -20,7 +20,7 @@ const openExample = async () => {
   if (alice === undefined || bob === undefined) throw new Error('nobody came')
   const {
     body: { id: groupId },
-  } = await alice.say('POST', '/api/groups', {
+  } = await alice.sendCommand('POST', '/api/groups', {
     title: 'Roommates',
     currency: 'TON',
     chatId: '-1001234567890',
@@ -31,19 +31,26 @@ const openExample = async () => {
   const group = `/api/groups/${groupId}`
   const invitation = await inviteBy(alice, group)
   for (const [at, one] of [bob, ...others].entries())
-    await one.say('POST', `${group}/join`, { invitation, name: people[at + 1]?.[1], username: people[at + 1]?.[2] })
-  await alice.say('PUT', `${group}/wallet`, { wallet: 'EQBvI0aFLnw2QbZgjMPCLRdtRHxhUyinQudg6sdiohIwg5jL' })
+    await one.sendCommand('POST', `${group}/join`, {
+      invitation,
+      name: people[at + 1]?.[1],
+      username: people[at + 1]?.[2],
+    })
+  await alice.sendCommand('PUT', `${group}/wallet`, { wallet: 'EQBvI0aFLnw2QbZgjMPCLRdtRHxhUyinQudg6sdiohIwg5jL' })
   const {
     body: { id: expenseId },
-  } = await alice.say('POST', `${group}/expenses`, {
+  } = await alice.sendCommand('POST', `${group}/expenses`, {
     amount: 100,
     description: 'Dinner at restaurant',
     category: 'food',
   })
   const {
     body: { id: settlementId },
-  } = await bob.say('POST', `${group}/settlements`, { toUserId: '123456789', amount: 25, currency: 'TON' })
-  await alice.say('PUT', `${group}/settlements/${settlementId}`, { status: 'completed', txHash: 'a1b2c3d4e5f60718' })
+  } = await bob.sendCommand('POST', `${group}/settlements`, { toUserId: '123456789', amount: 25, currency: 'TON' })
+  await alice.sendCommand('PUT', `${group}/settlements/${settlementId}`, {
+    status: 'completed',
+    txHash: 'a1b2c3d4e5f60718',
+  })
   const item = (SK: string): Item | undefined => edge.items.get(keyOf({ PK: `GROUP#${groupId}`, SK }))
   return { edge, groupId, expenseId, settlementId, item }
 }

@@ -18,8 +18,8 @@ const inApp = (edge: MemoryEdge, user: { readonly id: number }, chat?: object) =
     authorization: `tma ${openedBy(user, chat === undefined ? {} : { more: { chat: JSON.stringify(chat) } })}`,
   }
   return {
-    ask: (url: string) => send(edge.app, { url, headers }),
-    say: (method: EdgeRequest['method'] & string, url: string, body?: unknown) =>
+    getPath: (url: string) => send(edge.app, { url, headers }),
+    sendCommand: (method: EdgeRequest['method'] & string, url: string, body?: unknown) =>
       send(edge.app, { method, url, headers, body }),
   }
 }
@@ -51,27 +51,30 @@ const open = async () => {
 describe('in the Mini App', () => {
   test('E-l E-m E36 a person has the id, the name and the picture of Telegram', async () => {
     const { zofie, bob } = await open()
-    expect((await bob.ask('/api/users/me')).body).toEqual({
+    expect((await bob.getPath('/api/users/me')).body).toEqual({
       id: '12',
       telegramId: 12,
       name: 'Bob',
       username: 'bob',
       avatarUrl: null,
     })
-    const made = await zofie.say('POST', '/api/groups', { title: 'Tatry' })
+    const made = await zofie.sendCommand('POST', '/api/groups', { title: 'Tatry' })
     expect(made).toMatchObject({ status: 201, body: { title: 'Tatry', currency: 'TON' } })
     const group = `/api/groups/${made.body.id}`
-    expect(await bob.ask(group)).toMatchObject({ status: 404, body: { code: 'group-not-found' } })
-    expect(await bob.say('POST', `${group}/join`)).toMatchObject({ status: 403, body: { code: 'invitation-only' } })
-    expect(await bob.say('POST', `${group}/join`, { invitation: await inviteBy(zofie, group) })).toMatchObject({
+    expect(await bob.getPath(group)).toMatchObject({ status: 404, body: { code: 'group-not-found' } })
+    expect(await bob.sendCommand('POST', `${group}/join`)).toMatchObject({
+      status: 403,
+      body: { code: 'invitation-only' },
+    })
+    expect(await bob.sendCommand('POST', `${group}/join`, { invitation: await inviteBy(zofie, group) })).toMatchObject({
       status: 200,
       body: { memberCount: 2 },
     })
-    expect((await bob.ask(group)).body['members']).toMatchObject([
+    expect((await bob.getPath(group)).body['members']).toMatchObject([
       { id: '12', name: 'Bob', username: 'bob' },
       { id: '279058397', name: 'Žofie Nováková', username: 'zofie_n', avatarUrl: ZOFIE.photo_url },
     ])
-    expect((await zofie.ask('/api/users/me')).body).toMatchObject({
+    expect((await zofie.getPath('/api/users/me')).body).toMatchObject({
       id: '279058397',
       telegramId: 279058397,
       name: 'Žofie Nováková',
@@ -82,7 +85,7 @@ describe('in the Mini App', () => {
     const { edge, zofie } = await open()
     const {
       body: { id },
-    } = await zofie.say('POST', '/api/groups', { title: 'Tatry' })
+    } = await zofie.sendCommand('POST', '/api/groups', { title: 'Tatry' })
     const forged = openedBy({ ...ZOFIE, id: 12 }).replace('%22id%22%3A12', '%22id%22%3A279058397')
     expect(
       await send(edge.app, { url: `/api/groups/${id}`, headers: { authorization: `tma ${forged}` } }),
@@ -102,15 +105,15 @@ test('E-h E-m a chat and its app are one group: a person whom the chat added see
     my_chat_member: { ...at, chat, old_chat_member: { status: 'left' }, new_chat_member: { status: 'member' } },
   })
   await post({ update_id: 2, message: { ...at, chat, new_chat_members: [BOB] } })
-  const [group] = (await bob.ask('/api/groups')).body.items
+  const [group] = (await bob.getPath('/api/groups')).body.items
   expect(group).toMatchObject({ title: 'Tatry', chatId: '-55', memberCount: 2 })
-  expect(await bob.say('POST', `/api/groups/${group?.id}/join`)).toMatchObject({
+  expect(await bob.sendCommand('POST', `/api/groups/${group?.id}/join`)).toMatchObject({
     status: 200,
     body: { memberCount: 2 },
   })
   await post({ update_id: 3, message: { ...at, chat, migrate_to_chat_id: moved.id } })
   await post({ update_id: 4, message: { ...at, chat: moved, migrate_from_chat_id: chat.id } })
-  expect((await zofie.ask('/api/groups')).body.items).toMatchObject([{ id: group?.id, chatId: '-10055' }])
+  expect((await zofie.getPath('/api/groups')).body.items).toMatchObject([{ id: group?.id, chatId: '-10055' }])
 })
 
 describe('a chat admits to its own group, without an invitation', () => {
@@ -128,31 +131,37 @@ describe('a chat admits to its own group, without an invitation', () => {
         new_chat_member: { status: 'member' },
       },
     })
-    const [group] = (await opened.zofie.ask('/api/groups')).body.items
+    const [group] = (await opened.zofie.getPath('/api/groups')).body.items
     return { ...opened, at, path: `/api/groups/${group?.id}`, from: (from: object) => inApp(opened.edge, BOB, from) }
   }
 
   test('E-l those who open the Mini App from it', async () => {
     const { path, bob, from } = await openChat()
-    expect(await bob.say('POST', `${path}/join`)).toMatchObject({ status: 403, body: { code: 'invitation-only' } })
+    expect(await bob.sendCommand('POST', `${path}/join`)).toMatchObject({
+      status: 403,
+      body: { code: 'invitation-only' },
+    })
     for (const other of [
       { ...chat, id: -56 },
       { ...chat, type: 'channel' },
       { ...chat, id: 'x' },
     ])
-      expect(await from(other).say('POST', `${path}/join`), JSON.stringify(other)).toMatchObject({
+      expect(await from(other).sendCommand('POST', `${path}/join`), JSON.stringify(other)).toMatchObject({
         status: 403,
         body: { code: 'invitation-only' },
       })
-    expect(await from(chat).say('POST', `${path}/join`)).toMatchObject({ status: 200, body: { memberCount: 2 } })
+    expect(await from(chat).sendCommand('POST', `${path}/join`)).toMatchObject({
+      status: 200,
+      body: { memberCount: 2 },
+    })
   })
 
   test('E-l nobody to a group whose creator only names the chat', async () => {
     const { zofie, from } = await openChat()
     const {
       body: { id },
-    } = await zofie.say('POST', '/api/groups', { title: 'Claim', chatId: '-55' })
-    expect(await from(chat).say('POST', `/api/groups/${id}/join`)).toMatchObject({
+    } = await zofie.sendCommand('POST', '/api/groups', { title: 'Claim', chatId: '-55' })
+    expect(await from(chat).sendCommand('POST', `/api/groups/${id}/join`)).toMatchObject({
       status: 403,
       body: { code: 'invitation-only' },
     })
@@ -161,28 +170,30 @@ describe('a chat admits to its own group, without an invitation', () => {
   test('E-l nobody whom the owner removed, until a member invites them', async () => {
     const { post, at, path, zofie, bob, from } = await openChat()
     await post({ update_id: 2, message: { ...at, from: ZOFIE, new_chat_members: [BOB] } })
-    expect((await bob.ask(path)).status).toBe(200)
-    expect((await zofie.say('DELETE', `${path}/members/12`)).status).toBe(200)
+    expect((await bob.getPath(path)).status).toBe(200)
+    expect((await zofie.sendCommand('DELETE', `${path}/members/12`)).status).toBe(200)
     await post({ update_id: 3, message: { ...at, from: ZOFIE, left_chat_member: BOB } })
     await post({ update_id: 4, message: { ...at, from: ZOFIE, new_chat_members: [BOB] } })
-    expect(await from(chat).say('POST', `${path}/join`)).toMatchObject({
+    expect(await from(chat).sendCommand('POST', `${path}/join`)).toMatchObject({
       status: 403,
       body: { code: 'invitation-only' },
     })
-    expect((await bob.ask(path)).status).toBe(403)
-    expect((await bob.say('POST', `${path}/join`, { invitation: await inviteBy(zofie, path) })).status).toBe(200)
+    expect((await bob.getPath(path)).status).toBe(403)
+    expect((await bob.sendCommand('POST', `${path}/join`, { invitation: await inviteBy(zofie, path) })).status).toBe(
+      200,
+    )
   })
 
   test('E-l those again whom an administrator of the chat removed, when Telegram reports them again', async () => {
     const { post, at, path, bob, from } = await openChat()
     await post({ update_id: 2, message: { ...at, from: ZOFIE, new_chat_members: [BOB] } })
     await post({ update_id: 3, message: { ...at, from: ZOFIE, left_chat_member: BOB } })
-    expect((await bob.ask(path)).status).toBe(403)
-    expect((await from(chat).say('POST', `${path}/join`)).status).toBe(403)
+    expect((await bob.getPath(path)).status).toBe(403)
+    expect((await from(chat).sendCommand('POST', `${path}/join`)).status).toBe(403)
     await post({ update_id: 4, message: { ...at, from: ZOFIE, new_chat_members: [BOB] } })
-    expect((await bob.ask(path)).status).toBe(200)
+    expect((await bob.getPath(path)).status).toBe(200)
     await post({ update_id: 5, message: { ...at, from: BOB, left_chat_member: BOB } })
-    expect(await bob.ask(path)).toMatchObject({ status: 200, body: { memberCount: 1 } })
+    expect(await bob.getPath(path)).toMatchObject({ status: 200, body: { memberCount: 1 } })
   })
 })
 
@@ -195,14 +206,22 @@ describe('a settlement by TON', () => {
     const { zofie, bob } = await open()
     const {
       body: { id },
-    } = await bob.say('POST', '/api/groups', { title: 'Tatry' })
+    } = await bob.sendCommand('POST', '/api/groups', { title: 'Tatry' })
     const group = `/api/groups/${id}`
-    await zofie.say('POST', `${group}/join`, { invitation: await inviteBy(bob, group) })
-    await zofie.say('PUT', `${group}/wallet`, { wallet: ZOFIES })
-    await bob.say('PUT', `${group}/wallet`, { wallet: BOBS })
-    await bob.say('POST', `${group}/expenses`, { amount: 1.5, description: 'Hut', splits: [{ userId: '279058397' }] })
+    await zofie.sendCommand('POST', `${group}/join`, { invitation: await inviteBy(bob, group) })
+    await zofie.sendCommand('PUT', `${group}/wallet`, { wallet: ZOFIES })
+    await bob.sendCommand('PUT', `${group}/wallet`, { wallet: BOBS })
+    await bob.sendCommand('POST', `${group}/expenses`, {
+      amount: 1.5,
+      description: 'Hut',
+      splits: [{ userId: '279058397' }],
+    })
     const propose = async () => {
-      const { body } = await zofie.say('POST', `${group}/settlements`, { toUserId: '12', amount: 1.5, currency: 'TON' })
+      const { body } = await zofie.sendCommand('POST', `${group}/settlements`, {
+        toUserId: '12',
+        amount: 1.5,
+        currency: 'TON',
+      })
       return { path: `${group}/settlements/${body.id}`, comment: String(body['comment']) }
     }
     return { zofie, bob, group, propose, ...(await propose()) }
@@ -211,20 +230,20 @@ describe('a settlement by TON', () => {
   test('E-j is completed when the chain contains the payment with its comment, once', async () => {
     const { zofie, group, path, comment, propose } = await openDebt()
     const payment = paid({ from: ZOFIES, to: BOBS_RAW, nano: 1_500_000_000n, comment })
-    expect(await zofie.say('PUT', path, { status: 'completed', txHash: hexOf(payment) })).toMatchObject({
+    expect(await zofie.sendCommand('PUT', path, { status: 'completed', txHash: hexOf(payment) })).toMatchObject({
       status: 503,
       body: { code: 'transaction-unconfirmed' },
     })
     ton.add(payment)
-    expect(await zofie.say('PUT', path, { status: 'completed', txHash: payment.hash })).toMatchObject({
+    expect(await zofie.sendCommand('PUT', path, { status: 'completed', txHash: payment.hash })).toMatchObject({
       status: 200,
       body: { status: 'completed', confirmedBy: 'ton', txHash: hexOf(payment) },
     })
-    expect((await zofie.ask(`${group}/debts`)).body.items).toMatchObject([{ currency: 'TON', debts: [] }])
+    expect((await zofie.getPath(`${group}/debts`)).body.items).toMatchObject([{ currency: 'TON', debts: [] }])
     const urlForm = Buffer.from(payment.hash, 'base64').toString('base64url')
     const other = await propose()
     expect(other.comment).not.toBe(comment)
-    expect(await zofie.say('PUT', other.path, { status: 'completed', txHash: urlForm })).toMatchObject({
+    expect(await zofie.sendCommand('PUT', other.path, { status: 'completed', txHash: urlForm })).toMatchObject({
       status: 403,
       body: { code: 'receiver-only' },
     })
@@ -236,13 +255,13 @@ describe('a settlement by TON', () => {
     const plain = paid({ name: 'plain', from: ZOFIES, to: BOBS_RAW, nano: 1_500_000_000n })
     for (const payment of [less, plain]) {
       ton.add(payment)
-      expect(await zofie.say('PUT', path, { status: 'completed', txHash: hexOf(payment) })).toMatchObject({
+      expect(await zofie.sendCommand('PUT', path, { status: 'completed', txHash: hexOf(payment) })).toMatchObject({
         status: 403,
         body: { code: 'receiver-only' },
       })
     }
-    expect((await zofie.ask(path)).body).toMatchObject({ status: 'pending' })
-    expect(await bob.say('PUT', path, { status: 'completed', txHash: hexOf(plain) })).toMatchObject({
+    expect((await zofie.getPath(path)).body).toMatchObject({ status: 'pending' })
+    expect(await bob.sendCommand('PUT', path, { status: 'completed', txHash: hexOf(plain) })).toMatchObject({
       status: 200,
       body: { status: 'completed', confirmedBy: 'manual' },
     })
@@ -251,10 +270,10 @@ describe('a settlement by TON', () => {
   test('stays pending while the API does not answer', async () => {
     const { zofie, path } = await openDebt()
     ton.trouble('busy')
-    expect(await zofie.say('PUT', path, { status: 'completed', txHash: '0'.repeat(64) })).toMatchObject({
+    expect(await zofie.sendCommand('PUT', path, { status: 'completed', txHash: '0'.repeat(64) })).toMatchObject({
       status: 503,
       headers: { 'retry-after': '10' },
     })
-    expect((await zofie.ask(path)).body).toMatchObject({ status: 'pending' })
+    expect((await zofie.getPath(path)).body).toMatchObject({ status: 'pending' })
   })
 })

@@ -8,28 +8,28 @@ const openLife = async () => {
   const { edge, ann, bob, group } = circle
   const {
     body: { id },
-  } = await ann.say('POST', '/api/groups', { title: 'Trip', currency: 'TON' })
+  } = await ann.sendCommand('POST', '/api/groups', { title: 'Trip', currency: 'TON' })
   const trip = `/api/groups/${id}`
-  await bob.say('POST', `${trip}/join`, { invitation: await inviteBy(ann, trip) })
+  await bob.sendCommand('POST', `${trip}/join`, { invitation: await inviteBy(ann, trip) })
   const both = [{ userId: '123' }, { userId: '456' }]
   const later = () => void (edge.clock.at += 1000)
-  await ann.say('POST', `${group}/expenses`, { ...DINNER, splits: both })
+  await ann.sendCommand('POST', `${group}/expenses`, { ...DINNER, splits: both })
   later()
-  await bob.say('POST', `${trip}/expenses`, { amount: '3', description: 'Boat', currency: 'TON', splits: both })
+  await bob.sendCommand('POST', `${trip}/expenses`, { amount: '3', description: 'Boat', currency: 'TON', splits: both })
   later()
-  await ann.say('POST', `${trip}/expenses`, {
+  await ann.sendCommand('POST', `${trip}/expenses`, {
     amount: 7,
     description: 'Bus',
     currency: 'EUR',
     splits: [{ userId: '456' }],
   })
   later()
-  const { body: settlement } = await bob.say('POST', `${group}/settlements`, {
+  const { body: settlement } = await bob.sendCommand('POST', `${group}/settlements`, {
     toUserId: '123',
     amount: 20,
     currency: 'EUR',
   })
-  await ann.say('PUT', `${group}/settlements/${settlement.id}`, { status: 'completed' })
+  await ann.sendCommand('PUT', `${group}/settlements/${settlement.id}`, { status: 'completed' })
   return { ...circle, trip, settlement: settlement.id }
 }
 
@@ -37,7 +37,7 @@ const walk = async (person: Person, url: string): Promise<readonly Readonly<Reco
   const items = []
   let cursor = ''
   do {
-    const { status, body } = await person.ask(`${url}limit=1${cursor}`)
+    const { status, body } = await person.getPath(`${url}limit=1${cursor}`)
     expect(status).toBe(200)
     items.push(...body.items)
     cursor = body.cursor === undefined ? '' : `&cursor=${encodeURIComponent(body.cursor)}`
@@ -48,7 +48,7 @@ const walk = async (person: Person, url: string): Promise<readonly Readonly<Reco
 describe('a person', () => {
   test('E36 E-m: has the latest profile from their groups', async () => {
     const { edge, bob, group } = await openCircle()
-    expect((await bob.ask('/api/users/me')).body).toEqual({
+    expect((await bob.getPath('/api/users/me')).body).toEqual({
       id: '456',
       telegramId: 456,
       name: 'Bob',
@@ -56,9 +56,9 @@ describe('a person', () => {
       avatarUrl: null,
     })
     edge.clock.at += 1000
-    await bob.say('PUT', `${group}/profile`, { name: 'Robert', username: 'bob' })
-    expect((await bob.ask('/api/users/me')).body).toMatchObject({ name: 'Robert', username: 'bob' })
-    expect((await (await as(edge, 'zoe')).ask('/api/users/me')).body).toEqual({
+    await bob.sendCommand('PUT', `${group}/profile`, { name: 'Robert', username: 'bob' })
+    expect((await bob.getPath('/api/users/me')).body).toMatchObject({ name: 'Robert', username: 'bob' })
+    expect((await (await as(edge, 'zoe')).getPath('/api/users/me')).body).toEqual({
       id: 'zoe',
       telegramId: null,
       name: null,
@@ -73,7 +73,7 @@ describe('a person', () => {
       { description: 'Bus', amount: '7.00', currency: 'EUR' },
       { description: 'Dinner', amount: '100.00' },
     ])
-    expect((await bob.ask('/api/users/me/expenses')).body.items).toMatchObject([
+    expect((await bob.getPath('/api/users/me/expenses')).body.items).toMatchObject([
       { description: 'Boat', amount: '3.000000000', payerId: '456' },
     ])
   })
@@ -94,7 +94,7 @@ describe('a person', () => {
       },
       { description: 'Dinner', groupTitle: 'Roommates', amount: '50.00', totalAmount: '100.00' },
     ])
-    expect((await ann.ask('/api/users/me/debts')).body.items).toMatchObject([
+    expect((await ann.getPath('/api/users/me/debts')).body.items).toMatchObject([
       { description: 'Boat', amount: '1.500000000', totalAmount: '3.000000000' },
     ])
   })
@@ -102,11 +102,11 @@ describe('a person', () => {
   test('E39 E21 E-e: sees what they sent, and what they received', async () => {
     const { ann, bob, settlement } = await openLife()
     const sent = { id: settlement, amount: '20.00', status: 'completed', fromUserName: 'Bob', toUserName: 'Ann' }
-    expect((await bob.ask('/api/users/me/settlements')).body.items).toMatchObject([sent])
-    expect((await bob.ask('/api/users/me/settlements?direction=received')).body.items).toEqual([])
-    expect((await ann.ask('/api/users/me/settlements')).body.items).toEqual([])
-    expect((await ann.ask('/api/users/me/settlements?direction=received')).body.items).toMatchObject([sent])
-    expect((await ann.ask('/api/users/me/settlements?direction=both')).status).toBe(400)
+    expect((await bob.getPath('/api/users/me/settlements')).body.items).toMatchObject([sent])
+    expect((await bob.getPath('/api/users/me/settlements?direction=received')).body.items).toEqual([])
+    expect((await ann.getPath('/api/users/me/settlements')).body.items).toEqual([])
+    expect((await ann.getPath('/api/users/me/settlements?direction=received')).body.items).toMatchObject([sent])
+    expect((await ann.getPath('/api/users/me/settlements?direction=both')).status).toBe(400)
   })
 
   test('E40 E22: sees all of it in one list by time, page by page', async () => {
@@ -117,14 +117,14 @@ describe('a person', () => {
       ['paid', '2026-11-16T12:00:01.000Z'],
       ['owed', '2026-11-16T12:00:00.000Z'],
     ])
-    expect((await ann.ask('/api/users/me/activity')).body.items).toMatchObject([
+    expect((await ann.getPath('/api/users/me/activity')).body.items).toMatchObject([
       { kind: 'received', settlement: { amount: '20.00' } },
       { kind: 'paid', expense: { description: 'Bus' } },
       { kind: 'owed', debt: { description: 'Boat' } },
       { kind: 'paid', expense: { description: 'Dinner' } },
     ])
     for (const cursor of ['x', '%23', Buffer.from('2026 paid').toString('base64url')])
-      expect(await ann.ask(`/api/users/me/activity?cursor=${cursor}`)).toMatchObject({
+      expect(await ann.getPath(`/api/users/me/activity?cursor=${cursor}`)).toMatchObject({
         status: 400,
         body: { code: 'bad-cursor' },
       })
@@ -139,31 +139,31 @@ describe('a person', () => {
       received: '0.000000000',
       net: '1.500000000',
     }
-    expect((await bob.ask('/api/users/me/summary')).body).toEqual({
+    expect((await bob.getPath('/api/users/me/summary')).body).toEqual({
       items: [
         { currency: 'EUR', groups: 2, paid: '0.00', share: '57.00', sent: '20.00', received: '0.00', net: '-37.00' },
         { currency: 'TON', groups: 1, ...mirrored },
       ],
     })
-    expect((await ann.ask('/api/users/me/summary')).body.items).toMatchObject([
+    expect((await ann.getPath('/api/users/me/summary')).body.items).toMatchObject([
       { currency: 'EUR', paid: '107.00', share: '50.00', received: '20.00', net: '37.00' },
       { currency: 'TON', net: '-1.500000000' },
     ])
-    expect((await cyd.ask('/api/users/me/summary')).body).toEqual({ items: [] })
+    expect((await cyd.getPath('/api/users/me/summary')).body).toEqual({ items: [] })
   })
 
   test('E41 E-i: still has the debts of a group that they left', async () => {
     const { bob } = await openLife()
-    const before = (await bob.ask('/api/users/me/summary')).body
-    for (const { id } of (await bob.ask('/api/groups')).body.items)
-      expect(await bob.say('POST', `/api/groups/${id}/leave`)).toMatchObject({ status: 200 })
-    expect((await bob.ask('/api/groups')).body).toEqual({ items: [] })
-    expect((await bob.ask('/api/users/me/summary')).body).toEqual(before)
+    const before = (await bob.getPath('/api/users/me/summary')).body
+    for (const { id } of (await bob.getPath('/api/groups')).body.items)
+      expect(await bob.sendCommand('POST', `/api/groups/${id}/leave`)).toMatchObject({ status: 200 })
+    expect((await bob.getPath('/api/groups')).body).toEqual({ items: [] })
+    expect((await bob.getPath('/api/users/me/summary')).body).toEqual(before)
   })
 
   test('E22: the events of a group are listed with their actors', async () => {
     const { ann, group } = await openLife()
-    const { body } = await ann.ask(`${group}/activity`)
+    const { body } = await ann.getPath(`${group}/activity`)
     expect(body.items.map(({ kind, by }) => [kind, by])).toEqual([
       ['settlement-confirmed', '123'],
       ['settlement-proposed', '456'],

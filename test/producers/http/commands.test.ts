@@ -280,10 +280,10 @@ describe('when the log fails', () => {
     const { get, getMany, query } = edge.reader
     const before = edge.events.length
     const until =
-      <T extends unknown[], R>(read: (...asked: T) => Promise<R>) =>
-      async (...asked: T): Promise<R> => {
+      <T extends unknown[], R>(read: (...args: T) => Promise<R>) =>
+      async (...args: T): Promise<R> => {
         if (edge.events.length > before) throw new Fault('store-throttled', 'It does not answer.', { retriable: true })
-        return read(...asked)
+        return read(...args)
       }
     Object.assign(edge.reader, { get: until(get), getMany: until(getMany), query: until(query) })
     expect(await post(BREAKFAST)).toMatchObject({

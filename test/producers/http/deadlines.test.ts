@@ -86,9 +86,9 @@ const open = async (lines: string[] = []) => {
     logger: pino(logOptions('info'), { write: (line: string) => void lines.push(line) }),
   })
   const token = await edge.token('ann')
-  const ask = (sent: EdgeRequest) => send(edge.app, { token, ...sent })
+  const request = (sent: EdgeRequest) => send(edge.app, { token, ...sent })
   // The first request finds the token by its index, so that later ones need `get` only.
-  await ask({ url: '/v1/targets' })
+  await request({ url: '/v1/targets' })
   const before = edge.events.length
   /** The types of the events appended since, when everything that was pending has run; without what the edge itself records of a token. */
   const appended = async (): Promise<readonly string[]> => {
@@ -98,7 +98,7 @@ const open = async (lines: string[] = []) => {
       .filter(({ type, meta }) => type !== 'PatUsed' || meta.source !== 'edge')
       .map(({ type }) => type)
   }
-  return { edge, ask, appended }
+  return { edge, request, appended }
 }
 
 /** From now on reads settle as `read` does. Those of the admission are answered if `admitted`. */
@@ -129,10 +129,10 @@ describe('while the store does not answer', () => {
   test.concurrent.each(REQUESTS)(
     'a %s is answered at its deadline with 503, and nothing is appended afterwards',
     async (_, sent) => {
-      const { edge, ask, appended } = await open()
+      const { edge, request, appended } = await open()
       const { read, answer } = hanging()
       readsBecome(edge.reader, read)
-      const answered = await ask(sent)
+      const answered = await request(sent)
       expect(answered).toMatchObject({
         status: 503,
         headers: { 'retry-after': '1', 'content-type': 'application/problem+json' },
@@ -147,32 +147,32 @@ describe('while the store does not answer', () => {
     ...REQUESTS.filter(([kind]) => kind === 'question' || kind === 'batch'),
     ['command', { method: 'PUT', url: '/v1/toys' }] as const,
   ])('a %s of an admitted caller is, too', async (_, sent) => {
-    const { edge, ask, appended } = await open()
+    const { edge, request, appended } = await open()
     const { read, answer } = hanging()
     readsBecome(edge.reader, read, true)
-    expect(await ask(sent)).toMatchObject({ status: 503, body: { code: 'too-slow' } })
+    expect(await request(sent)).toMatchObject({ status: 503, body: { code: 'too-slow' } })
     answer()
     expect(await appended()).toEqual([])
   })
 
   test.concurrent('a command that is in the log already is answered with 202 and its event', async () => {
-    const { edge, ask } = await open()
+    const { edge, request } = await open()
     // A meal needs no read before its append: only its answer does.
     readsBecome(edge.reader, hanging().read, true)
-    expect(await ask({ method: 'POST', url: '/v1/meals', body: BREAKFAST })).toMatchObject({
+    expect(await request({ method: 'POST', url: '/v1/meals', body: BREAKFAST })).toMatchObject({
       status: 202,
       body: { state: 'pending', event: expect.stringMatching(/^0:/) },
     })
   })
 
   test.concurrent('a refusal is answered without what only the store knows', async () => {
-    const { edge, ask } = await open()
-    expect(await ask({ method: 'DELETE', url: '/v1/toys' })).toMatchObject({
+    const { edge, request } = await open()
+    expect(await request({ method: 'DELETE', url: '/v1/toys' })).toMatchObject({
       status: 404,
       body: { code: 'meal-not-found', revision: 7 },
     })
     readsBecome(edge.reader, hanging().read, true)
-    const { status, body } = await ask({ method: 'DELETE', url: '/v1/toys' })
+    const { status, body } = await request({ method: 'DELETE', url: '/v1/toys' })
     expect([status, body['code'], body['revision']]).toEqual([404, 'meal-not-found', undefined])
   })
 })
@@ -180,9 +180,9 @@ describe('while the store does not answer', () => {
 test.concurrent.each(REQUESTS.slice(1))(
   'a %s that the log does not answer is unknown at its deadline',
   async (kind, sent) => {
-    const { edge, ask } = await open()
+    const { edge, request } = await open()
     edge.hang('log')
-    const answered = await ask(sent)
+    const answered = await request(sent)
     expect(answered).toMatchObject({ status: 503, headers: { 'retry-after': '1' }, body: { code: 'append-unknown' } })
     // A service that calls again needs no name for its events.
     if (kind !== 'webhook') expect(answered.headers['tributary-event']).toMatch(/^unknown:/)
@@ -190,9 +190,9 @@ test.concurrent.each(REQUESTS.slice(1))(
 )
 
 test.concurrent('a command whose outcome is not reported in time is answered with 202 and its event', async () => {
-  const { edge, ask } = await open()
+  const { edge, request } = await open()
   edge.hang('outcomes')
-  expect(await ask({ method: 'POST', url: '/v1/meals', body: BREAKFAST })).toMatchObject({
+  expect(await request({ method: 'POST', url: '/v1/meals', body: BREAKFAST })).toMatchObject({
     status: 202,
     body: { state: 'pending' },
     headers: { 'tributary-event': expect.stringMatching(/^0:/) },
@@ -203,12 +203,12 @@ test.concurrent(
   'no answer contains the error of a client library: it has the id under which the log has the error',
   async () => {
     const lines: string[] = []
-    const { edge, ask } = await open(lines)
+    const { edge, request } = await open(lines)
     readsBecome(edge.reader, () =>
       Promise.reject(Object.assign(new Error('connect ECONNREFUSED 127.0.0.1:8000'), { name: 'TimeoutError' })),
     )
     for (const [, sent] of REQUESTS) {
-      const { status, body, text } = await ask(sent)
+      const { status, body, text } = await request(sent)
       expect([status, body['code']]).toEqual([500, 'internal'])
       expect(text).not.toMatch(/ECONN|TimeoutError|127\.0\.0\.1/)
       const [line] = lines.filter((each) => each.includes(String(body['request'])))

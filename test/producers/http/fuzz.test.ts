@@ -22,7 +22,7 @@ beforeAll(async () => {
 afterAll(() => edge.app.close())
 
 /** What holds for any request at all. */
-const holds = async (sent: EdgeRequest) => {
+const isAnswered = async (sent: EdgeRequest) => {
   const before = edge.events.length
   const answer = await send(edge.app, { token, ...sent })
   const appended = edge.events.slice(before).filter(({ type }) => type !== 'PatUsed')
@@ -253,7 +253,7 @@ describe('any request is answered', () => {
     () =>
       fc.assert(
         fc.asyncProperty(meal, async (body) => {
-          expect((await holds({ method: 'POST', url: '/v1/meals', body })).status).toBe(201)
+          expect((await isAnswered({ method: 'POST', url: '/v1/meals', body })).status).toBe(201)
         }),
         { numRuns: RUNS.valid },
       ),
@@ -266,7 +266,7 @@ describe('any request is answered', () => {
       fc.assert(
         fc.asyncProperty(meal, spoil, async (good, spoiled) => {
           const before = edge.events.length
-          expect((await holds({ method: 'POST', url: '/v1/meals', body: spoiled(good) })).status).toBe(400)
+          expect((await isAnswered({ method: 'POST', url: '/v1/meals', body: spoiled(good) })).status).toBe(400)
           expect(edge.events).toHaveLength(before)
         }),
         { numRuns: RUNS.wrong },
@@ -279,7 +279,7 @@ describe('any request is answered', () => {
     () =>
       fc.assert(
         fc.asyncProperty(mutation, async ({ method, path, body }) => {
-          await holds({ method, url: path.replace('ID', id), body })
+          await isAnswered({ method, url: path.replace('ID', id), body })
         }),
         { numRuns: RUNS.mutated },
       ),
@@ -308,7 +308,7 @@ describe('any request is answered', () => {
         fc.constantFrom('POST /v1/meals', 'PATCH /v1/targets', 'POST /v1/tokens'),
         async (raw, target) => {
           const [method, url = ''] = target.split(' ')
-          await holds({ method: method === 'POST' ? 'POST' : 'PATCH', url, raw })
+          await isAnswered({ method: method === 'POST' ? 'POST' : 'PATCH', url, raw })
         },
       ),
       { numRuns: RUNS.raw },

@@ -30,13 +30,13 @@ describe('the rate limit', () => {
   test('counts requests that wait for an event, before they wait', async () => {
     const edge = await openMealsEdge({ limits: { rate: { max: 2, windowMs: 60_000 } } })
     const token = await edge.token('ann')
-    const ask = () =>
+    const request = () =>
       send(edge.app, {
         url: '/v1/targets',
         token,
         headers: { 'tributary-after': `0:999999:${'0'.repeat(8)}-0000-7000-8000-${'0'.repeat(12)}` },
       })
-    expect([(await ask()).body.code, (await ask()).body.code, (await ask()).body.code]).toEqual([
+    expect([(await request()).body.code, (await request()).body.code, (await request()).body.code]).toEqual([
       'not-yet-visible',
       'not-yet-visible',
       'rate-limited',
@@ -162,21 +162,21 @@ describe('quotas', () => {
 })
 
 test('the edge reports every appended event and every answer to the metrics', async () => {
-  const told: unknown[] = []
+  const reported: unknown[] = []
   const edge = await openMealsEdge({
     limits: { usageSample: 1 },
     report: {
-      appended: (event) => told.push(event),
-      quarantined: (reason) => told.push(reason),
-      webhookCalled: (...what) => told.push(what),
-      answered: ({ seconds, ...answer }) => told.push([answer, seconds >= 0]),
+      appended: (event) => reported.push(event),
+      quarantined: (reason) => reported.push(reason),
+      webhookCalled: (...what) => reported.push(what),
+      answered: ({ seconds, ...answer }) => reported.push([answer, seconds >= 0]),
     },
   })
   const ann = await edge.token('ann')
   await log(edge, ann)
   await send(edge.app, { url: '/nowhere' })
-  expect(told).toHaveLength(5)
-  expect(told).toEqual(
+  expect(reported).toHaveLength(5)
+  expect(reported).toEqual(
     expect.arrayContaining([
       { domain: 'meals', source: 'edge', type: 'PatUsed' },
       { domain: 'meals', source: 'edge', type: 'ApiUsageSampled' },

@@ -52,9 +52,9 @@ test('an event that is not visible yet is no failure: one line without a stack',
     body: { code: 'not-yet-visible' },
   })
   await edge.app.close()
-  const told = lines.filter((line) => line.includes('not-yet-visible'))
-  expect(told.map((line) => JSON.parse(line) as unknown)).toMatchObject([{ level: 'info', code: 'not-yet-visible' }])
-  expect(told.join('')).not.toContain('stack')
+  const found = lines.filter((line) => line.includes('not-yet-visible'))
+  expect(found.map((line) => JSON.parse(line) as unknown)).toMatchObject([{ level: 'info', code: 'not-yet-visible' }])
+  expect(found.join('')).not.toContain('stack')
 })
 
 test('a value under the name of a secret is hidden', () => {

@@ -32,33 +32,33 @@ const webhook: Webhook = {
 }
 
 const open = async () => {
-  const told: unknown[] = []
+  const reported: unknown[] = []
   const edge = await openMealsEdge({
     edge: { ...mealsEdge, webhooks: [webhook] },
     report: {
-      appended: (event) => told.push(event),
-      webhookCalled: (...what) => told.push(what),
+      appended: (event) => reported.push(event),
+      webhookCalled: (...what) => reported.push(what),
       quarantined: () => undefined,
       answered: () => undefined,
     },
   })
   return {
     ...edge,
-    told,
+    reported,
     call: (sent: Partial<EdgeRequest>) => send(edge.app, { method: 'POST', url: '/webhooks/toy/right', ...sent }),
   }
 }
 
 describe('a call of an outside service', () => {
   test('is answered when all its events are in the log, without waiting for their fold', async () => {
-    const { call, events, told } = await open()
+    const { call, events, reported } = await open()
     expect(await call({ body: { days: ['2026-11-15', '2026-11-16'] } })).toMatchObject({ status: 200, body: {} })
     expect(events.map(({ type, meta }) => [type, meta.source])).toEqual([
       ['PatUsed', 'toy'],
       ['PatUsed', 'toy'],
     ])
     const appended = { domain: 'meals', source: 'toy', type: 'PatUsed' }
-    expect(told).toEqual([appended, appended, ['toy', 'taken']])
+    expect(reported).toEqual([appended, appended, ['toy', 'taken']])
   })
 
   test('that is repeated has the same events', async () => {
@@ -68,7 +68,7 @@ describe('a call of an outside service', () => {
   })
 
   test('is not answered 200 if the log is unavailable', async () => {
-    const { call, fail, events, told } = await open()
+    const { call, fail, events, reported } = await open()
     fail(new Fault('log-unavailable', 'The log does not answer.', { retriable: true }))
     expect(await call({ body: { days: ['2026-11-15'] } })).toMatchObject({
       status: 503,
@@ -80,26 +80,26 @@ describe('a call of an outside service', () => {
       status: 503,
       body: { code: 'append-unknown' },
     })
-    expect([events, told]).toEqual([[], []])
+    expect([events, reported]).toEqual([[], []])
   })
 
   test('that is not relevant is answered and counted', async () => {
-    const { call, events, told } = await open()
+    const { call, events, reported } = await open()
     expect(await call({ raw: '{"text":"\\u0000 \\ud800","__proto__":{},"id":12345678901234567890}' })).toMatchObject({
       status: 200,
     })
     expect(events).toEqual([])
-    expect(told).toEqual([['toy', 'ignored']])
+    expect(reported).toEqual([['toy', 'ignored']])
   })
 
   test('needs no token, and a token does not help', async () => {
-    const { call, token, told } = await open()
+    const { call, token, reported } = await open()
     const wrong = { url: '/webhooks/toy/wrong', body: { days: ['2026-11-15'] } }
     expect(await call({ ...wrong, token: await token('ann') })).toMatchObject({
       status: 401,
       body: { code: 'webhook-refused' },
     })
-    expect(told).toEqual([['toy', 'refused']])
+    expect(reported).toEqual([['toy', 'refused']])
   })
 
   test('of an unknown sender is refused before its body is read', async () => {

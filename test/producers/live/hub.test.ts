@@ -68,20 +68,20 @@ const bar = async () => {
 }
 
 const client = (topic = 'loc') => {
-  const heard: LiveMessage[] = []
+  const received: LiveMessage[] = []
   const state = { waiting: 0, closed: undefined as number | undefined }
   const viewer: Viewer = createViewer(spec, topic, {
-    send: (text) => heard.push(JSON.parse(text) as LiveMessage),
+    send: (text) => received.push(JSON.parse(text) as LiveMessage),
     waiting: () => state.waiting,
     close: (code) => void (state.closed = code),
   })
   const levels = () =>
-    heard.flatMap((message) =>
+    received.flatMap((message) =>
       message.type === 'changes'
         ? message.changes.map(({ key, version, item }) => [key, version, item?.['level'] ?? null])
         : [],
     )
-  return { heard, viewer, levels, state }
+  return { received, viewer, levels, state }
 }
 
 describe('a viewer', () => {
@@ -91,7 +91,7 @@ describe('a viewer', () => {
     await put('09', 2, 10, { loc: 'elsewhere' })
     const one = client()
     await hub.join(one.viewer, undefined)
-    expect(one.heard).toEqual([
+    expect(one.received).toEqual([
       { type: 'snapshot', epoch: 1, cursor: '1.1', items: [{ key: 'TAP#01', version: 1, item: { level: 80 } }] },
     ])
     await put('01', 3, 79)
@@ -105,7 +105,7 @@ describe('a viewer', () => {
         ['TAP#01', 6, null],
       ]),
     )
-    expect(one.heard.at(-1)).toMatchObject({ cursor: '1.6' })
+    expect(one.received.at(-1)).toMatchObject({ cursor: '1.6' })
   })
 
   test('that returns with a cursor receives the changes since, and the keys that still exist', async () => {
@@ -120,7 +120,7 @@ describe('a viewer', () => {
     await put('02', 5, null)
     const again = client()
     await hub.join(again.viewer, cursorOf('1.3'))
-    expect(again.heard).toEqual([
+    expect(again.received).toEqual([
       {
         type: 'resumed',
         epoch: 1,
@@ -138,7 +138,7 @@ describe('a viewer', () => {
       await put('01', 1, 80)
       const one = client()
       await hub.join(one.viewer, cursorOf(cursor))
-      expect(one.heard).toMatchObject([{ type: 'snapshot', epoch: 1 }])
+      expect(one.received).toMatchObject([{ type: 'snapshot', epoch: 1 }])
     },
   )
 
@@ -148,11 +148,11 @@ describe('a viewer', () => {
     await put('02', 2, 70)
     const [ahead, abreast] = [client(), client()]
     await hub.join(ahead.viewer, cursorOf(cursor))
-    expect(ahead.heard).toMatchObject([
+    expect(ahead.received).toMatchObject([
       { type: 'snapshot', epoch: 1, cursor: '1.2', items: [{ key: 'TAP#01' }, { key: 'TAP#02' }] },
     ])
     await hub.join(abreast.viewer, cursorOf('1.2'))
-    expect(abreast.heard).toMatchObject([{ type: 'resumed', cursor: '1.2', changes: [] }])
+    expect(abreast.received).toMatchObject([{ type: 'resumed', cursor: '1.2', changes: [] }])
   })
 
   test('receives a new snapshot with a new epoch when another generation serves', async () => {
@@ -162,14 +162,14 @@ describe('a viewer', () => {
     await hub.join(one.viewer, undefined)
     await flip()
     await vi.waitFor(() =>
-      expect(one.heard.at(-1)).toMatchObject({
+      expect(one.received.at(-1)).toMatchObject({
         type: 'snapshot',
         epoch: 2,
         items: [{ key: 'TAP#01', version: 50, item: { level: 99 } }],
       }),
     )
     await put('01', 51, 98)
-    await vi.waitFor(() => expect(one.heard.at(-1)).toMatchObject({ type: 'changes', epoch: 2, cursor: '2.51' }))
+    await vi.waitFor(() => expect(one.received.at(-1)).toMatchObject({ type: 'changes', epoch: 2, cursor: '2.51' }))
     expect(failures).toEqual([])
   })
 
@@ -189,15 +189,15 @@ describe('a viewer', () => {
     const { hub, put } = await bar()
     for (let tap = 0; tap < 40; tap += 1) await put(String(tap).padStart(2, '0'), tap + 1, tap)
     const wide: LiveSpec = { ...spec, show: () => ({ text: 'x'.repeat(10_000) }) }
-    const heard: string[] = []
+    const received: string[] = []
     const viewer = createViewer(wide, 'loc', {
-      send: (text) => heard.push(text),
+      send: (text) => received.push(text),
       waiting: () => 0,
       close: () => undefined,
     })
     await hub.join(viewer, undefined)
-    expect(Math.max(...heard.map((text) => text.length))).toBeLessThan(128 * 1024)
-    const messages = heard.map((text) => JSON.parse(text) as { items: unknown[]; more?: true })
+    expect(Math.max(...received.map((text) => text.length))).toBeLessThan(128 * 1024)
+    const messages = received.map((text) => JSON.parse(text) as { items: unknown[]; more?: true })
     expect(messages.flatMap(({ items }) => items)).toHaveLength(40)
     expect(messages.map(({ more }) => more === true)).toEqual([...messages.slice(1).map(() => true), false])
   })

@@ -6,12 +6,17 @@ import { send, type EdgeRequest } from '../../../testing/edge/request.ts'
 /** Everything one person asks and says. */
 const as = async (edge: MemoryEdge, user: string) => {
   const token = await edge.token(user)
-  const ask = (url: string) => send(edge.app, { url, token })
-  const say = (method: EdgeRequest['method'] & string, url: string, body?: unknown, headers?: Record<string, string>) =>
-    send(edge.app, { method, url, token, body, ...(headers ? { headers } : {}) })
-  const log = async (meal: object = {}) => String((await say('POST', '/v1/meals', { ...BREAKFAST, ...meal })).body.id)
-  const summary = async (day: string) => (await ask(`/v1/summaries?from=${day}&to=${day}`)).body.items[0] as unknown
-  return { ask, say, log, summary }
+  const getPath = (url: string) => send(edge.app, { url, token })
+  const sendCommand = (
+    method: EdgeRequest['method'] & string,
+    url: string,
+    body?: unknown,
+    headers?: Record<string, string>,
+  ) => send(edge.app, { method, url, token, body, ...(headers ? { headers } : {}) })
+  const log = async (meal: object = {}) =>
+    String((await sendCommand('POST', '/v1/meals', { ...BREAKFAST, ...meal })).body.id)
+  const summary = async (day: string) => (await getPath(`/v1/summaries?from=${day}&to=${day}`)).body.items[0] as unknown
+  return { getPath, sendCommand, log, summary }
 }
 
 const open = async () => {
@@ -23,8 +28,8 @@ const typesOf = ({ events }: MemoryEdge) => events.map(({ type }) => type).filte
 
 describe('logging a meal', () => {
   test('M2 a logged meal is answered as stored, with its event, and read back the same', async () => {
-    const { ask, say } = await open()
-    const created = await say('POST', '/v1/meals', BREAKFAST)
+    const { getPath, sendCommand } = await open()
+    const created = await sendCommand('POST', '/v1/meals', BREAKFAST)
     expect(created.status).toBe(201)
     expect(created.body).toMatchObject({
       eatenAt: '2026-11-16T07:30:00.000Z',
@@ -43,13 +48,13 @@ describe('logging a meal', () => {
       createdAt: '2026-11-16T12:00:00.000Z',
     })
     expect(created.headers['tributary-event']).toMatch(/^0:\d+:[0-9a-f-]{36}$/)
-    expect(await ask(`/v1/meals/${created.body.id}`)).toMatchObject({ status: 200, body: created.body })
+    expect(await getPath(`/v1/meals/${created.body.id}`)).toMatchObject({ status: 200, body: created.body })
   })
 
   test('M2 a quick meal has only calories; the other three amounts are 0', async () => {
-    const { say } = await open()
+    const { sendCommand } = await open()
     const quick = { mealSummary: 'Apple', calories: 52, eatenAt: '2026-11-16T10:00:00Z', tz: 'UTC' }
-    expect(await say('POST', '/v1/meals', quick)).toMatchObject({
+    expect(await sendCommand('POST', '/v1/meals', quick)).toMatchObject({
       status: 201,
       body: { calories: 52, protein: 0, carbs: 0, fat: 0 },
     })
@@ -73,9 +78,9 @@ describe('logging a meal', () => {
   })
 
   test('M24 with a registry snapshot the edge filters by it and stores the dropped nutrients', async () => {
-    const { edge, say } = await open()
+    const { edge, sendCommand } = await open()
     const registrySnapshot = { version: 3, nutrients: ['fiber'] }
-    const { body } = await say('POST', '/v1/meals', {
+    const { body } = await sendCommand('POST', '/v1/meals', {
       ...BREAKFAST,
       extendedNutrients: { fiber: 5.2, sodium: 0.3 },
       registrySnapshot,
@@ -89,10 +94,10 @@ describe('logging a meal', () => {
   })
 
   test('M-i an old snapshot applies as of its version, whatever the registry contains now', async () => {
-    const { say } = await open()
-    await say('PUT', '/v1/nutrients/sodium', { unit: 'mg' })
+    const { sendCommand } = await open()
+    await sendCommand('PUT', '/v1/nutrients/sodium', { unit: 'mg' })
     const stale = { version: 0, nutrients: ['fiber'] }
-    const { body } = await say('POST', '/v1/meals', {
+    const { body } = await sendCommand('POST', '/v1/meals', {
       ...BREAKFAST,
       extendedNutrients: { fiber: 1, sodium: 2 },
       registrySnapshot: stale,
@@ -101,9 +106,12 @@ describe('logging a meal', () => {
   })
 
   test('M23 without a snapshot the current registry filters', async () => {
-    const { say } = await open()
-    await say('PUT', '/v1/nutrients/fiber', { unit: 'g', goal: 30 })
-    const { body } = await say('POST', '/v1/meals', { ...BREAKFAST, extendedNutrients: { fiber: 5.2, sodium: 0.3 } })
+    const { sendCommand } = await open()
+    await sendCommand('PUT', '/v1/nutrients/fiber', { unit: 'g', goal: 30 })
+    const { body } = await sendCommand('POST', '/v1/meals', {
+      ...BREAKFAST,
+      extendedNutrients: { fiber: 5.2, sodium: 0.3 },
+    })
     expect(body).toMatchObject({ extendedNutrients: { fiber: 5.2 }, droppedNutrients: { sodium: 0.3 } })
   })
 })
@@ -131,30 +139,30 @@ describe('the day of a meal', () => {
       '2026-11-16',
     ],
   ])('%s', async (_rule, eatenAt, tz, userDate) => {
-    const { say } = await open()
-    expect((await say('POST', '/v1/meals', { ...BREAKFAST, eatenAt, tz })).body).toMatchObject({
+    const { sendCommand } = await open()
+    expect((await sendCommand('POST', '/v1/meals', { ...BREAKFAST, eatenAt, tz })).body).toMatchObject({
       userDate,
       dayOverridden: false,
     })
   })
 
   test("M-b the user's own day applies if it differs by one day at most, and is marked", async () => {
-    const { say } = await open()
+    const { sendCommand } = await open()
     for (const userDate of ['2026-11-15', '2026-11-17']) {
-      expect((await say('POST', '/v1/meals', { ...BREAKFAST, userDate })).body).toMatchObject({
+      expect((await sendCommand('POST', '/v1/meals', { ...BREAKFAST, userDate })).body).toMatchObject({
         userDate,
         dayOverridden: true,
       })
     }
-    expect((await say('POST', '/v1/meals', { ...BREAKFAST, userDate: '2026-11-16' })).body).toMatchObject({
+    expect((await sendCommand('POST', '/v1/meals', { ...BREAKFAST, userDate: '2026-11-16' })).body).toMatchObject({
       dayOverridden: false,
     })
   })
 
   test('M-b a day further away is rejected', async () => {
-    const { say } = await open()
+    const { sendCommand } = await open()
     for (const userDate of ['2026-11-14', '2026-11-18']) {
-      expect(await say('POST', '/v1/meals', { ...BREAKFAST, userDate })).toMatchObject({
+      expect(await sendCommand('POST', '/v1/meals', { ...BREAKFAST, userDate })).toMatchObject({
         status: 400,
         body: { code: 'user-date-out-of-range', field: '/userDate' },
       })
@@ -162,19 +170,19 @@ describe('the day of a meal', () => {
   })
 
   test('M-k the meals of a day include those that a user moved there', async () => {
-    const { ask, log } = await open()
+    const { getPath, log } = await open()
     const here = await log()
     const moved = await log({ userDate: '2026-11-15' })
-    expect((await ask('/v1/meals?day=2026-11-16')).body.items).toMatchObject([{ id: here }])
-    expect((await ask('/v1/meals?day=2026-11-15')).body.items).toMatchObject([{ id: moved }])
+    expect((await getPath('/v1/meals?day=2026-11-16')).body.items).toMatchObject([{ id: here }])
+    expect((await getPath('/v1/meals?day=2026-11-15')).body.items).toMatchObject([{ id: moved }])
   })
 })
 
 describe('correcting a meal', () => {
   test('M-a numbers, texts and nutrients change in one event, and the sums change too', async () => {
-    const { edge, say, log, summary } = await open()
+    const { edge, sendCommand, log, summary } = await open()
     const id = await log()
-    const { status, body } = await say('PATCH', `/v1/meals/${id}`, {
+    const { status, body } = await sendCommand('PATCH', `/v1/meals/${id}`, {
       calories: 500,
       mealSummary: 'Oats',
       emoji: '',
@@ -190,10 +198,10 @@ describe('correcting a meal', () => {
   })
 
   test('M-a a corrected time moves the meal and its day, and the meal keeps its id', async () => {
-    const { ask, say, log, summary } = await open()
+    const { getPath, sendCommand, log, summary } = await open()
     const id = await log()
-    await say('PATCH', `/v1/meals/${id}`, { eatenAt: '2026-11-14T19:00:00+01:00' })
-    expect((await ask(`/v1/meals/${id}`)).body).toMatchObject({
+    await sendCommand('PATCH', `/v1/meals/${id}`, { eatenAt: '2026-11-14T19:00:00+01:00' })
+    expect((await getPath(`/v1/meals/${id}`)).body).toMatchObject({
       id,
       eatenAt: '2026-11-14T18:00:00.000Z',
       tz: 'Europe/Berlin',
@@ -205,51 +213,48 @@ describe('correcting a meal', () => {
   })
 
   test('a corrected zone computes the day again', async () => {
-    const { say, log } = await open()
+    const { sendCommand, log } = await open()
     const id = await log({ eatenAt: '2026-11-16T02:00:00Z', tz: 'UTC' })
-    expect((await say('PATCH', `/v1/meals/${id}`, { tz: 'Asia/Tokyo' })).body).toMatchObject({
+    expect((await sendCommand('PATCH', `/v1/meals/${id}`, { tz: 'Asia/Tokyo' })).body).toMatchObject({
       userDate: '2026-11-16',
       tz: 'Asia/Tokyo',
     })
   })
 
   test('a day the user chose stays while the time moves within the same day, and not beyond', async () => {
-    const { say, log } = await open()
+    const { sendCommand, log } = await open()
     const id = await log({ userDate: '2026-11-15' })
-    expect((await say('PATCH', `/v1/meals/${id}`, { eatenAt: '2026-11-16T09:00:00+01:00' })).body).toMatchObject({
-      userDate: '2026-11-15',
-      dayOverridden: true,
-    })
-    expect((await say('PATCH', `/v1/meals/${id}`, { eatenAt: '2026-11-20T09:00:00+01:00' })).body).toMatchObject({
-      userDate: '2026-11-20',
-      dayOverridden: false,
-    })
+    expect(
+      (await sendCommand('PATCH', `/v1/meals/${id}`, { eatenAt: '2026-11-16T09:00:00+01:00' })).body,
+    ).toMatchObject({ userDate: '2026-11-15', dayOverridden: true })
+    expect(
+      (await sendCommand('PATCH', `/v1/meals/${id}`, { eatenAt: '2026-11-20T09:00:00+01:00' })).body,
+    ).toMatchObject({ userDate: '2026-11-20', dayOverridden: false })
   })
 
   test('a change of the day only is a reassignment', async () => {
-    const { edge, say, log } = await open()
+    const { edge, sendCommand, log } = await open()
     const id = await log()
-    expect((await say('PATCH', `/v1/meals/${id}`, { userDate: '2026-11-15', revision: 1 })).body).toMatchObject({
-      userDate: '2026-11-15',
-      revision: 2,
-    })
+    expect((await sendCommand('PATCH', `/v1/meals/${id}`, { userDate: '2026-11-15', revision: 1 })).body).toMatchObject(
+      { userDate: '2026-11-15', revision: 2 },
+    )
     expect(typesOf(edge)).toEqual(['MealLogged', 'MealDayReassigned'])
   })
 
   test('a correction of another revision is refused with the code of the rule', async () => {
-    const { say, log } = await open()
+    const { sendCommand, log } = await open()
     const id = await log()
-    expect(await say('PATCH', `/v1/meals/${id}`, { calories: 1, revision: 7 })).toMatchObject({
+    expect(await sendCommand('PATCH', `/v1/meals/${id}`, { calories: 1, revision: 7 })).toMatchObject({
       status: 409,
       body: { code: 'revision-conflict', status: 409, field: '/revision' },
     })
   })
 
   test('a body that changes nothing is refused', async () => {
-    const { say, log } = await open()
+    const { sendCommand, log } = await open()
     const id = await log()
     for (const body of [{}, { revision: 1 }, { reason: 'x' }]) {
-      expect(await say('PATCH', `/v1/meals/${id}`, body)).toMatchObject({
+      expect(await sendCommand('PATCH', `/v1/meals/${id}`, body)).toMatchObject({
         status: 400,
         body: { code: 'nothing-to-change' },
       })
@@ -259,32 +264,35 @@ describe('correcting a meal', () => {
 
 describe('deleting and restoring a meal', () => {
   test('M17 a deleted meal is in no list and no sum, and a restore adds it again', async () => {
-    const { ask, say, log, summary } = await open()
+    const { getPath, sendCommand, log, summary } = await open()
     const id = await log()
-    expect(await say('DELETE', `/v1/meals/${id}`)).toMatchObject({ status: 200, body: { id, deleted: true } })
-    expect(await ask(`/v1/meals/${id}`)).toMatchObject({ status: 404, body: { code: 'meal-deleted' } })
-    expect((await ask('/v1/meals?day=2026-11-16')).body.items).toEqual([])
+    expect(await sendCommand('DELETE', `/v1/meals/${id}`)).toMatchObject({ status: 200, body: { id, deleted: true } })
+    expect(await getPath(`/v1/meals/${id}`)).toMatchObject({ status: 404, body: { code: 'meal-deleted' } })
+    expect((await getPath('/v1/meals?day=2026-11-16')).body.items).toEqual([])
     expect(await summary('2026-11-16')).toMatchObject({ mealCount: 0, totalCalories: 0 })
-    expect(await say('POST', `/v1/meals/${id}/restore`)).toMatchObject({ status: 200, body: { id, calories: 412.5 } })
+    expect(await sendCommand('POST', `/v1/meals/${id}/restore`)).toMatchObject({
+      status: 200,
+      body: { id, calories: 412.5 },
+    })
     expect(await summary('2026-11-16')).toMatchObject({ mealCount: 1, totalCalories: 412.5 })
   })
 
   test('M-l a repeated deletion changes nothing', async () => {
-    const { say, log } = await open()
+    const { sendCommand, log } = await open()
     const id = await log()
-    await say('DELETE', `/v1/meals/${id}`)
-    expect(await say('DELETE', `/v1/meals/${id}`)).toMatchObject({ status: 200, body: { id, deleted: true } })
+    await sendCommand('DELETE', `/v1/meals/${id}`)
+    expect(await sendCommand('DELETE', `/v1/meals/${id}`)).toMatchObject({ status: 200, body: { id, deleted: true } })
   })
 
   test('an existing meal cannot be restored, and a deleted meal cannot be corrected', async () => {
-    const { say, log } = await open()
+    const { sendCommand, log } = await open()
     const id = await log()
-    expect(await say('POST', `/v1/meals/${id}/restore`)).toMatchObject({
+    expect(await sendCommand('POST', `/v1/meals/${id}/restore`)).toMatchObject({
       status: 409,
       body: { code: 'meal-not-deleted' },
     })
-    await say('DELETE', `/v1/meals/${id}`)
-    expect(await say('PATCH', `/v1/meals/${id}`, { calories: 1 })).toMatchObject({
+    await sendCommand('DELETE', `/v1/meals/${id}`)
+    expect(await sendCommand('PATCH', `/v1/meals/${id}`, { calories: 1 })).toMatchObject({
       status: 409,
       body: { code: 'meal-deleted' },
     })
@@ -292,11 +300,11 @@ describe('deleting and restoring a meal', () => {
 })
 
 describe('lists', () => {
-  const collect = async (ask: (url: string) => ReturnType<typeof send>, url: string) => {
+  const collect = async (getPath: (url: string) => ReturnType<typeof send>, url: string) => {
     const ids: unknown[] = []
     let cursor: string | undefined
     do {
-      const { body } = await ask(cursor === undefined ? url : `${url}&cursor=${cursor}`)
+      const { body } = await getPath(cursor === undefined ? url : `${url}&cursor=${cursor}`)
       ids.push(...body.items.map((item) => item.id ?? item))
       cursor = body.cursor
     } while (cursor !== undefined)
@@ -304,15 +312,15 @@ describe('lists', () => {
   }
 
   test('M9 meals between two instants come in order, page by page', async () => {
-    const { ask, log } = await open()
+    const { getPath, log } = await open()
     const ids: string[] = []
     for (const hour of ['05', '06', '07', '08', '09']) ids.push(await log({ eatenAt: `2026-11-16T${hour}:00:00Z` }))
     const url = '/v1/meals?from=2026-11-16T06:00:00Z&to=2026-11-16T09:00:00Z'
-    expect(await collect(ask, `${url}&limit=2`)).toEqual(ids.slice(1, 4))
+    expect(await collect(getPath, `${url}&limit=2`)).toEqual(ids.slice(1, 4))
   })
 
   test('M9 meals of a span of days are those of its logical days, page by page', async () => {
-    const { ask, log } = await open()
+    const { getPath, log } = await open()
     await log({ eatenAt: '2026-11-10T12:00:00Z' })
     const early = await log({ eatenAt: '2026-11-12T02:00:00+01:00' })
     const eleventh = await log({ eatenAt: '2026-11-11T12:00:00Z' })
@@ -320,7 +328,7 @@ describe('lists', () => {
     const more = [await log({ eatenAt: '2026-11-13T08:00:00Z' }), await log({ eatenAt: '2026-11-13T09:00:00Z' })]
     await log({ eatenAt: '2026-11-14T12:00:00Z' })
     for (const limit of [1, 2, 200]) {
-      expect(await collect(ask, `/v1/meals?from=2026-11-11&to=2026-11-13&limit=${limit}`)).toEqual([
+      expect(await collect(getPath, `/v1/meals?from=2026-11-11&to=2026-11-13&limit=${limit}`)).toEqual([
         eleventh,
         early,
         ...more,
@@ -330,12 +338,12 @@ describe('lists', () => {
   })
 
   test('M13 summaries contain the targets of their day', async () => {
-    const { edge, ask, say, log } = await open()
-    await say('PATCH', '/v1/targets', { calories: 2000, protein: 0, effectiveFromDate: '2026-11-10' })
+    const { edge, getPath, sendCommand, log } = await open()
+    await sendCommand('PATCH', '/v1/targets', { calories: 2000, protein: 0, effectiveFromDate: '2026-11-10' })
     edge.clock.at += 86_400_000
-    await say('PATCH', '/v1/targets', { calories: 1800 })
+    await sendCommand('PATCH', '/v1/targets', { calories: 1800 })
     for (const day of ['09', '16', '17']) await log({ eatenAt: `2026-11-${day}T12:00:00Z` })
-    const { body } = await ask('/v1/summaries?from=2026-11-01&to=2026-11-30')
+    const { body } = await getPath('/v1/summaries?from=2026-11-01&to=2026-11-30')
     expect(body.items).toMatchObject([
       { userDate: '2026-11-09' },
       { userDate: '2026-11-16', targets: { calories: 2000, version: 1 } },
@@ -346,52 +354,52 @@ describe('lists', () => {
   })
 
   test('M14 a day without remaining meals is not a day logged', async () => {
-    const { ask, say, log } = await open()
+    const { getPath, sendCommand, log } = await open()
     const id = await log()
     await log({ eatenAt: '2026-11-14T12:00:00Z' })
-    await say('DELETE', `/v1/meals/${id}`)
-    expect((await ask('/v1/days-logged')).body).toEqual({ items: ['2026-11-14'] })
+    await sendCommand('DELETE', `/v1/meals/${id}`)
+    expect((await getPath('/v1/days-logged')).body).toEqual({ items: ['2026-11-14'] })
   })
 
   test('M14 days logged are listed page by page', async () => {
-    const { ask, log } = await open()
+    const { getPath, log } = await open()
     for (const day of ['01', '02', '03']) await log({ eatenAt: `2026-11-${day}T12:00:00Z` })
-    expect(await collect(ask, '/v1/days-logged?limit=2')).toEqual(['2026-11-01', '2026-11-02', '2026-11-03'])
+    expect(await collect(getPath, '/v1/days-logged?limit=2')).toEqual(['2026-11-01', '2026-11-02', '2026-11-03'])
   })
 
   test('a list without entries is an empty list', async () => {
-    const { ask } = await open()
+    const { getPath } = await open()
     for (const url of ['/v1/meals?day=2026-11-16', '/v1/summaries?from=2026-11-01&to=2026-11-02', '/v1/days-logged']) {
-      expect(await ask(url)).toMatchObject({ status: 200, body: { items: [] } })
+      expect(await getPath(url)).toMatchObject({ status: 200, body: { items: [] } })
     }
   })
 
   test('an invalid cursor and one of another list are rejected', async () => {
-    const { ask, log } = await open()
+    const { getPath, log } = await open()
     await log()
     await log()
-    const { body } = await ask('/v1/meals?day=2026-11-16&limit=1')
+    const { body } = await getPath('/v1/meals?day=2026-11-16&limit=1')
     for (const url of [
       `/v1/meals?day=2026-11-15&cursor=${body.cursor}`,
       '/v1/meals?day=2026-11-16&cursor=x',
       '/v1/meals?from=2026-11-01&to=2026-11-02&cursor=zzz',
       '/v1/tokens?cursor=!!',
     ]) {
-      expect(await ask(url)).toMatchObject({ status: 400, body: { code: 'bad-cursor' } })
+      expect(await getPath(url)).toMatchObject({ status: 400, body: { code: 'bad-cursor' } })
     }
   })
 })
 
 describe('targets', () => {
   test('M10 before the first change there is version 0', async () => {
-    const { ask } = await open()
-    expect((await ask('/v1/targets')).body).toEqual({ displayUnit: 'kcal', nutrientRegistry: {}, version: 0 })
+    const { getPath } = await open()
+    expect((await getPath('/v1/targets')).body).toEqual({ displayUnit: 'kcal', nutrientRegistry: {}, version: 0 })
   })
 
   test('M25 M26 M27 a request changes the fields that it contains, 0 disables a target, null is ignored', async () => {
-    const { say } = await open()
-    await say('PATCH', '/v1/targets', { calories: 2000, protein: 120, fat: 70 })
-    expect((await say('PATCH', '/v1/targets', { calories: null, protein: 90.5, fat: 0 })).body).toMatchObject({
+    const { sendCommand } = await open()
+    await sendCommand('PATCH', '/v1/targets', { calories: 2000, protein: 120, fat: 70 })
+    expect((await sendCommand('PATCH', '/v1/targets', { calories: null, protein: 90.5, fat: 0 })).body).toMatchObject({
       calories: 2000,
       protein: 90.5,
       fat: 0,
@@ -400,40 +408,46 @@ describe('targets', () => {
   })
 
   test('M4 a change against another version is refused', async () => {
-    const { say } = await open()
-    await say('PATCH', '/v1/targets', { calories: 2000, version: 0 })
-    expect(await say('PATCH', '/v1/targets', { calories: 1, version: 0 })).toMatchObject({
+    const { sendCommand } = await open()
+    await sendCommand('PATCH', '/v1/targets', { calories: 2000, version: 0 })
+    expect(await sendCommand('PATCH', '/v1/targets', { calories: 1, version: 0 })).toMatchObject({
       status: 409,
       body: { code: 'targets-version-conflict' },
     })
   })
 
   test('M4 the display unit is stored, and changes no number', async () => {
-    const { say } = await open()
-    await say('PATCH', '/v1/targets', { calories: 2000 })
-    expect((await say('PATCH', '/v1/targets', { displayUnit: 'kj' })).body).toMatchObject({
+    const { sendCommand } = await open()
+    await sendCommand('PATCH', '/v1/targets', { calories: 2000 })
+    expect((await sendCommand('PATCH', '/v1/targets', { displayUnit: 'kj' })).body).toMatchObject({
       displayUnit: 'kj',
       calories: 2000,
     })
   })
 
   test('M23 nutrients are defined, changed and removed', async () => {
-    const { ask, say } = await open()
-    expect((await say('PUT', '/v1/nutrients/fiber', { unit: 'g', goal: 30 })).body).toEqual({
+    const { getPath, sendCommand } = await open()
+    expect((await sendCommand('PUT', '/v1/nutrients/fiber', { unit: 'g', goal: 30 })).body).toEqual({
       name: 'fiber',
       unit: 'g',
       goal: 30,
       version: 1,
     })
-    expect((await say('PUT', '/v1/nutrients/fiber', { goal: 25.5 })).body).toEqual({
+    expect((await sendCommand('PUT', '/v1/nutrients/fiber', { goal: 25.5 })).body).toEqual({
       name: 'fiber',
       unit: 'g',
       goal: 25.5,
       version: 2,
     })
-    expect((await ask('/v1/targets')).body).toMatchObject({ nutrientRegistry: { fiber: { unit: 'g', goal: 25.5 } } })
-    expect((await say('DELETE', '/v1/nutrients/fiber')).body).toEqual({ name: 'fiber', removed: true, version: 3 })
-    expect(await say('DELETE', '/v1/nutrients/fiber')).toMatchObject({
+    expect((await getPath('/v1/targets')).body).toMatchObject({
+      nutrientRegistry: { fiber: { unit: 'g', goal: 25.5 } },
+    })
+    expect((await sendCommand('DELETE', '/v1/nutrients/fiber')).body).toEqual({
+      name: 'fiber',
+      removed: true,
+      version: 3,
+    })
+    expect(await sendCommand('DELETE', '/v1/nutrients/fiber')).toMatchObject({
       status: 404,
       body: { code: 'nutrient-not-found' },
     })
@@ -442,14 +456,14 @@ describe('targets', () => {
 
 describe('tokens', () => {
   test('M12 a secret is shown once; no later answer contains it or its hash', async () => {
-    const { edge, ask, say } = await open()
-    const { status, body } = await say('POST', '/v1/tokens', { name: 'phone', scopes: ['read'] })
+    const { edge, getPath, sendCommand } = await open()
+    const { status, body } = await sendCommand('POST', '/v1/tokens', { name: 'phone', scopes: ['read'] })
     expect({ status, body }).toMatchObject({
       status: 201,
       body: { name: 'phone', scopes: ['read'], createdAt: '2026-11-16T12:00:00.000Z' },
     })
     expect(body.token).toMatch(/^trib_meals_/)
-    const list = await ask('/v1/tokens')
+    const list = await getPath('/v1/tokens')
     expect(list.body.items).toContainEqual({
       id: body.id,
       name: 'phone',
@@ -473,8 +487,11 @@ describe('tokens', () => {
   })
 
   test('a token that does not exist cannot be revoked', async () => {
-    const { say } = await open()
+    const { sendCommand } = await open()
     for (const id of ['nobody', '..%2f', 'a%23b'])
-      expect(await say('DELETE', `/v1/tokens/${id}`)).toMatchObject({ status: 404, body: { code: 'token-not-found' } })
+      expect(await sendCommand('DELETE', `/v1/tokens/${id}`)).toMatchObject({
+        status: 404,
+        body: { code: 'token-not-found' },
+      })
   })
 })

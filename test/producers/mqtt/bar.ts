@@ -23,15 +23,11 @@ const codec = openCodec()
 export const openBar = () => {
   const { items, reader } = createMemoryTable(() => Date.now(), scalesTable)
   const events: Event[] = []
-  const state: { held: Promise<void> | undefined; release: () => void; fault: Error | undefined; appends: number } = {
-    held: undefined,
-    release: () => {},
-    fault: undefined,
-    appends: 0,
-  }
+  const state: { pending: Promise<void> | undefined; release: () => void; fault: Error | undefined; appends: number } =
+    { pending: undefined, release: () => {}, fault: undefined, appends: 0 }
   const append = async (records: readonly NewRecord[]): Promise<readonly Position[]> => {
     state.appends += 1
-    await state.held
+    await state.pending
     if (state.fault) throw state.fault
     return records.map(({ value }) => ({ partition: 0, offset: events.push(codec.decode(value)) - 1 }))
   }
@@ -64,9 +60,9 @@ export const openBar = () => {
     appends: () => state.appends,
     /** The events of devices, without those about tokens. */
     reported: () => events.filter(({ type }) => type !== 'PatUsed'),
-    hold: () => void (state.held = new Promise((done) => (state.release = done))),
+    pause: () => void (state.pending = new Promise((done) => (state.release = done))),
     release: () => {
-      state.held = undefined
+      state.pending = undefined
       state.release()
     },
     fail: (fault: Error | undefined) => void (state.fault = fault),

@@ -45,7 +45,7 @@ test('a login that the store does not answer in time is refused as "server unava
 
 test('PUBACK comes only after the log has the events', async () => {
   const { bar, client } = await openScale()
-  bar.hold()
+  bar.pause()
   const before = bar.appends()
   let acknowledged = false
   const published = client.publishAsync(TOPIC, envelope(1), { qos: 1 }).then(() => (acknowledged = true))
@@ -82,7 +82,7 @@ test('if the log is unavailable, there is no PUBACK and the connection ends; the
 
 test('many failed messages of one connection are one line in the log, and all are counted', async () => {
   const { bar, client } = await openScale()
-  bar.hold()
+  bar.pause()
   const before = bar.appends()
   for (let seq = 0; seq < 40; seq += 1) client.publish(TOPIC, envelope(seq), { qos: 1 }, () => {})
   await expect.poll(() => bar.appends()).toBeGreaterThan(before)
@@ -194,10 +194,10 @@ test('a token that is revoked ends its silent connection, and no other', async (
 test('a store that does not answer ends no silent connection', async () => {
   const bar = openBar()
   let isDown = false
-  let asked = 0
+  let reads = 0
   const serving = async () => {
     if (!isDown) return bar.serving()
-    asked += 1
+    reads += 1
     throw new Fault('store-unavailable', 'the store is away', { retriable: true })
   }
   bar.claim(DEVICE, 'loc-001')
@@ -205,7 +205,7 @@ test('a store that does not answer ends no silent connection', async () => {
   const client = deviceAt(address, DEVICE, { password: bar.token(DEVICE) })
   await connected(client)
   isDown = true
-  await expect.poll(() => asked).toBeGreaterThan(2)
+  await expect.poll(() => reads).toBeGreaterThan(2)
   isDown = false
   await client.publishAsync(TOPIC, envelope(1), { qos: 1 })
   expect(bar.reported()).toHaveLength(1)
@@ -355,7 +355,7 @@ test('stopping acknowledges the messages under way, and publishes no last wills'
   const { bar, broker, client } = await openScale({
     will: { topic: 'scale-sense/loc-001/SCALE-0042/status', payload: '{"online":false}', qos: 1 },
   })
-  bar.hold()
+  bar.pause()
   const before = bar.appends()
   const published = client.publishAsync(TOPIC, envelope(1), { qos: 1 })
   await expect.poll(() => bar.appends()).toBeGreaterThan(before)

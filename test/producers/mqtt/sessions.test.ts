@@ -109,8 +109,8 @@ describe('the state that the broker keeps for devices', () => {
     const { persistence } = open()
     const chunk = Buffer.alloc(64 * KIB)
     await persistence.storeRetained({ ...message(statusOf('d1'), 0), payload: chunk.subarray(10, 20), retain: true })
-    const [kept] = await listed(persistence.createRetainedStreamCombi([statusOf('d1')]))
-    expect(kept?.payload.buffer).not.toBe(chunk.buffer)
+    const [stored] = await listed(persistence.createRetainedStreamCombi([statusOf('d1')]))
+    expect(stored?.payload.buffer).not.toBe(chunk.buffer)
   })
 
   test("a refused subscription to another device's topic is not stored, although aedes passes it with a granted one", async () => {
@@ -158,10 +158,10 @@ describe('the state that the broker keeps for devices', () => {
             await persistence.outgoingEnqueueCombi([{ clientId: id }], message(statusOf(id), bytes))
           else if (what === 'receive') await persistence.incomingStorePacket({ id }, { messageId: bytes })
           else await persistence.cleanSubscriptions({ id })
-          const kept = sessions.totals()
-          expect(kept.bytes).toBeLessThanOrEqual(BOUNDS.totalBytes)
-          expect(kept.sessions).toBeLessThanOrEqual(BOUNDS.sessions)
-          expect(kept.messages).toBeGreaterThanOrEqual(0)
+          const stored = sessions.totals()
+          expect(stored.bytes).toBeLessThanOrEqual(BOUNDS.totalBytes)
+          expect(stored.sessions).toBeLessThanOrEqual(BOUNDS.sessions)
+          expect(stored.messages).toBeGreaterThanOrEqual(0)
           expect(sessions.find(id)?.queue.length ?? 0).toBeLessThanOrEqual(BOUNDS.queuedMessages)
           expect(sessions.find(id)?.received.size ?? 0).toBeLessThanOrEqual(100)
         }

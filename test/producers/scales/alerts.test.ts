@@ -13,26 +13,26 @@ const breach = async (edge: MemoryEdge) => {
 
 describe('alerts', () => {
   test('S12 S31 S49 an active alert is listed once, with an id that fits a path', async () => {
-    const { edge, ask } = await openRunningBar()
+    const { edge, getPath } = await openRunningBar()
     await breach(edge)
-    expect((await ask(`${LOC}/alerts`)).body.items).toMatchObject([
+    expect((await getPath(`${LOC}/alerts`)).body.items).toMatchObject([
       { id: 'low_keg:TAP:07', type: 'low_keg', entity: 'TAP#07', state: 'active', value: 8, threshold: 15 },
     ])
   })
 
   test('S-n a breach is pending, then active, then acknowledged, then resolved', async () => {
-    const { edge, ask, say } = await openRunningBar()
-    const states = async () => (await ask(`${LOC}/alerts`)).body.items.map((alert) => alert['state'])
+    const { edge, getPath, sendCommand } = await openRunningBar()
+    const states = async () => (await getPath(`${LOC}/alerts`)).body.items.map((alert) => alert['state'])
     await read(edge, { weight_lbs: 40, level_pct: 8 })
     expect(await states()).toEqual(['pending'])
-    expect(await say('POST', `${LOC}/alerts/low_keg:TAP:07/ack`)).toMatchObject({
+    expect(await sendCommand('POST', `${LOC}/alerts/low_keg:TAP:07/ack`)).toMatchObject({
       status: 404,
       body: { code: 'alert-not-found' },
     })
     edge.clock.at += 6 * MINUTE
     await read(edge, { weight_lbs: 40, level_pct: 8 })
     expect(await states()).toEqual(['active'])
-    expect(await say('POST', `${LOC}/alerts/low_keg:TAP:07/ack`)).toMatchObject({
+    expect(await sendCommand('POST', `${LOC}/alerts/low_keg:TAP:07/ack`)).toMatchObject({
       status: 200,
       body: { state: 'acknowledged', acknowledged_by: 'ann' },
     })
@@ -45,13 +45,13 @@ describe('alerts', () => {
   })
 
   test('S13 S32 S51 the history contains each change, newest first', async () => {
-    const { edge, ask, say } = await openRunningBar()
+    const { edge, getPath, sendCommand } = await openRunningBar()
     await breach(edge)
     edge.clock.at += MINUTE
-    await say('POST', `${LOC}/alerts/low_keg:TAP:07/ack`)
+    await sendCommand('POST', `${LOC}/alerts/low_keg:TAP:07/ack`)
     edge.clock.at += MINUTE
     await read(edge, { weight_lbs: 60, level_pct: 50 })
-    expect((await ask(`${LOC}/alerts/history`)).body.items.map((alert) => alert['state'])).toEqual([
+    expect((await getPath(`${LOC}/alerts/history`)).body.items.map((alert) => alert['state'])).toEqual([
       'resolved',
       'acknowledged',
       'active',
@@ -67,8 +67,8 @@ describe('alerts', () => {
     'low_keg:TAP:07%23',
     '%23',
   ])('there is no alert %s to acknowledge', async (id) => {
-    const { say } = await openRunningBar()
-    expect(await say('POST', `${LOC}/alerts/${id}/ack`)).toMatchObject({
+    const { sendCommand } = await openRunningBar()
+    expect(await sendCommand('POST', `${LOC}/alerts/${id}/ack`)).toMatchObject({
       status: 404,
       body: { code: 'alert-not-found' },
     })
@@ -84,24 +84,27 @@ describe('pours', () => {
   }
 
   test('pours between two instants are listed, newest first', async () => {
-    const { edge, ask, keg } = await openRunningBar()
+    const { edge, getPath, keg } = await openRunningBar()
     await pour(edge)
     const {
       body: { items },
-    } = await ask(`${LOC}/pours`)
+    } = await getPath(`${LOC}/pours`)
     expect(items).toMatchObject([{ tap: '07', keg_id: keg, voided: false }])
     expect(items[0]?.['gallons']).toBeCloseTo(0.236, 1)
-    expect((await ask(`${LOC}/pours?from=2026-11-16T12:00:00Z&to=2026-11-16T13:00:00Z`)).body.items).toHaveLength(1)
-    expect((await ask(`${LOC}/pours?to=2026-11-16T11:00:00Z`)).body.items).toEqual([])
-    expect((await ask(`${LOC}/pours?from=2026-11-16T13:00:00Z&to=2026-11-16T12:00:00Z`)).status).toBe(400)
+    expect((await getPath(`${LOC}/pours?from=2026-11-16T12:00:00Z&to=2026-11-16T13:00:00Z`)).body.items).toHaveLength(1)
+    expect((await getPath(`${LOC}/pours?to=2026-11-16T11:00:00Z`)).body.items).toEqual([])
+    expect((await getPath(`${LOC}/pours?from=2026-11-16T13:00:00Z&to=2026-11-16T12:00:00Z`)).status).toBe(400)
   })
 
   test('a wrong pour is voided by its keg and time', async () => {
-    const { edge, ask, say, keg } = await openRunningBar()
+    const { edge, getPath, sendCommand, keg } = await openRunningBar()
     await pour(edge)
-    const said = { keg_id: keg, from: '2026-11-16T12:00:00Z', to: '2026-11-16T12:30:00Z', reason: 'cleaned the line' }
-    expect(await say('POST', `${LOC}/pours/void`, said)).toMatchObject({ status: 200, body: { ...said, voided: true } })
-    expect((await ask(`${LOC}/pours`)).body.items).toMatchObject([{ keg_id: keg, voided: true }])
-    expect((await say('POST', `${LOC}/pours/void`, { ...said, to: '2026-11-16T11:00:00Z' })).status).toBe(400)
+    const body = { keg_id: keg, from: '2026-11-16T12:00:00Z', to: '2026-11-16T12:30:00Z', reason: 'cleaned the line' }
+    expect(await sendCommand('POST', `${LOC}/pours/void`, body)).toMatchObject({
+      status: 200,
+      body: { ...body, voided: true },
+    })
+    expect((await getPath(`${LOC}/pours`)).body.items).toMatchObject([{ keg_id: keg, voided: true }])
+    expect((await sendCommand('POST', `${LOC}/pours/void`, { ...body, to: '2026-11-16T11:00:00Z' })).status).toBe(400)
   })
 })

@@ -24,8 +24,8 @@ export const openBar = async (series?: TrackedSeries) => barIn(await openScales(
 let seq = 0
 
 /** What a device's edge says; `at` is when it was measured. */
-export const read = (edge: MemoryEdge, said: Partial<ReadingReportedData> & { readonly loc?: string }) => {
-  const { loc = 'loc-001', ...reading } = said
+export const read = (edge: MemoryEdge, fields: Partial<ReadingReportedData> & { readonly loc?: string }) => {
+  const { loc = 'loc-001', ...reading } = fields
   seq += 1
   const data: ReadingReportedData = {
     device_id: 'SCALE-0042',
@@ -65,12 +65,12 @@ export const openRunningBar = async (series?: TrackedSeries) => createRunningBar
 /** A bar with a beer, a scale under tap 07, and a keg on it. */
 export const createRunningBar = async (edge: MemoryEdge) => {
   const bar = await barIn(edge)
-  await bar.say('POST', '/v1/beers', GUINNESS)
-  await bar.say('POST', `${LOC}/devices`, { device_id: 'SCALE-0042' })
-  await bar.say('PUT', `${LOC}/taps/07/device`, { device_id: 'SCALE-0042' })
+  await bar.sendCommand('POST', '/v1/beers', GUINNESS)
+  await bar.sendCommand('POST', `${LOC}/devices`, { device_id: 'SCALE-0042' })
+  await bar.sendCommand('PUT', `${LOC}/taps/07/device`, { device_id: 'SCALE-0042' })
   const {
     body: { id: keg },
-  } = await bar.say('POST', `${LOC}/taps/07/keg`, { beer_id: GUINNESS.beer_id, keg_type: 'half_barrel' })
+  } = await bar.sendCommand('POST', `${LOC}/taps/07/keg`, { beer_id: GUINNESS.beer_id, keg_type: 'half_barrel' })
   return { ...bar, keg }
 }
 

@@ -19,13 +19,13 @@ const openTown = async () => {
   const bar = await openRunningBar()
   const { edge } = bar
   const [bob, cid] = [await as(edge, 'bob'), await as(edge, 'cid')]
-  await bar.say('PUT', `${LOC}/members/bob`)
+  await bar.sendCommand('PUT', `${LOC}/members/bob`)
   const wait = () => void (edge.clock.at += MINUTE)
   const report = async (token: string) =>
     (await send(edge.app, { method: 'POST', url: `/v1/devices/${DEVICE}/readings`, token, body: READING })).body
-  const issue = async (person: Pick<typeof bob, 'say'>, devices = HERE): Promise<string> =>
-    (await person.say('POST', `${devices}/${DEVICE}/tokens`)).body.token
-  const release = () => bar.say('DELETE', `${HERE}/${DEVICE}`)
+  const issue = async (person: Pick<typeof bob, 'sendCommand'>, devices = HERE): Promise<string> =>
+    (await person.sendCommand('POST', `${devices}/${DEVICE}/tokens`)).body.token
+  const release = () => bar.sendCommand('DELETE', `${HERE}/${DEVICE}`)
   return { ...bar, bob, cid, wait, report, issue, release }
 }
 
@@ -37,24 +37,24 @@ const ENDINGS: readonly (readonly [string, (town: Town) => Promise<unknown>])[] 
     'another location claims the device',
     async ({ release, cid }) => {
       await release()
-      await cid.say('POST', THERE, { device_id: DEVICE })
+      await cid.sendCommand('POST', THERE, { device_id: DEVICE })
     },
   ],
   [
     'its location claims the device again',
-    async ({ release, say }) => {
+    async ({ release, sendCommand }) => {
       await release()
-      await say('POST', HERE, { device_id: DEVICE })
+      await sendCommand('POST', HERE, { device_id: DEVICE })
     },
   ],
-  ['its creator is removed', ({ say }) => say('DELETE', `${LOC}/members/bob`)],
-  ['its creator leaves', ({ bob }) => bob.say('DELETE', `${LOC}/members/bob`)],
+  ['its creator is removed', ({ sendCommand }) => sendCommand('DELETE', `${LOC}/members/bob`)],
+  ['its creator leaves', ({ bob }) => bob.sendCommand('DELETE', `${LOC}/members/bob`)],
   [
     'its creator is removed and added again',
-    async ({ say, wait }) => {
-      await say('DELETE', `${LOC}/members/bob`)
+    async ({ sendCommand, wait }) => {
+      await sendCommand('DELETE', `${LOC}/members/bob`)
       wait()
-      await say('PUT', `${LOC}/members/bob`)
+      await sendCommand('PUT', `${LOC}/members/bob`)
     },
   ],
 ]
@@ -83,18 +83,18 @@ describe('over HTTP a token of a device', () => {
   test('of another member still works when a member leaves', async () => {
     const town = await openTown()
     const token = await town.issue(town)
-    await town.say('DELETE', `${LOC}/members/bob`)
+    await town.sendCommand('DELETE', `${LOC}/members/bob`)
     expect(await town.report(token)).toMatchObject({ accepted: 1 })
   })
 
   test('that is new works after a new claim, and after its creator is a member again', async () => {
     const town = await openTown()
-    await town.say('DELETE', `${LOC}/members/bob`)
+    await town.sendCommand('DELETE', `${LOC}/members/bob`)
     town.wait()
-    await town.say('PUT', `${LOC}/members/bob`)
+    await town.sendCommand('PUT', `${LOC}/members/bob`)
     expect(await town.report(await town.issue(town.bob))).toMatchObject({ accepted: 1 })
     await town.release()
-    await town.cid.say('POST', THERE, { device_id: DEVICE })
+    await town.cid.sendCommand('POST', THERE, { device_id: DEVICE })
     expect(await town.report(await town.issue(town.cid, THERE))).toMatchObject({ accepted: 1 })
   })
 
@@ -104,17 +104,17 @@ describe('over HTTP a token of a device', () => {
     const report = async () =>
       (await send(town.edge.app, { method: 'POST', url: '/v1/devices/SCALE-0077/readings', token, body: READING })).body
     expect(await report()).toMatchObject({ quarantined: [{ reason: 'unknown-device' }] })
-    await town.say('POST', HERE, { device_id: 'SCALE-0077' })
+    await town.sendCommand('POST', HERE, { device_id: 'SCALE-0077' })
     expect(await report()).toMatchObject({ accepted: 1 })
-    expect((await town.ask(`${HERE}/SCALE-0077/tokens`)).body.items).toMatchObject([{ createdBy: null }])
-    await town.say('DELETE', `${HERE}/SCALE-0077`)
+    expect((await town.getPath(`${HERE}/SCALE-0077/tokens`)).body.items).toMatchObject([{ createdBy: null }])
+    await town.sendCommand('DELETE', `${HERE}/SCALE-0077`)
     expect(await report()).toMatchObject({ code: 'token-ended' })
   })
 })
 
 describe("the list of a device's tokens", () => {
-  const listed = async ({ ask }: Pick<Town, 'ask'>, devices = HERE) =>
-    (await ask(`${devices}/${DEVICE}/tokens`)).body.items
+  const listed = async ({ getPath }: Pick<Town, 'getPath'>, devices = HERE) =>
+    (await getPath(`${devices}/${DEVICE}/tokens`)).body.items
 
   test('contains who created each, when, the last day of its use, and when and why it ended', async () => {
     const town = await openTown()
@@ -133,7 +133,7 @@ describe("the list of a device's tokens", () => {
     await town.report(token)
     await expect.poll(async () => (await listed(town))[0]).toMatchObject({ lastUsedAt: '2026-11-16' })
     town.wait()
-    await town.say('DELETE', `${LOC}/members/bob`)
+    await town.sendCommand('DELETE', `${LOC}/members/bob`)
     expect((await listed(town))[0]).toMatchObject({
       createdBy: 'bob',
       endedAt: '2026-11-16T12:02:00.000Z',
@@ -142,7 +142,7 @@ describe("the list of a device's tokens", () => {
     expect((await listed(town))[1]).not.toHaveProperty('endedAt')
     await town.release()
     town.wait()
-    await town.say('POST', HERE, { device_id: DEVICE })
+    await town.sendCommand('POST', HERE, { device_id: DEVICE })
     expect(await listed(town)).toMatchObject([
       { endReason: 'device-released' },
       { endedAt: '2026-11-16T12:02:00.000Z', endReason: 'device-released' },
@@ -153,17 +153,17 @@ describe("the list of a device's tokens", () => {
     const town = await openTown()
     const token = await town.issue(town.bob)
     const url = `${HERE}/${DEVICE}/tokens`
-    expect((await town.bob.ask(url)).status).toBe(200)
-    expect((await town.cid.ask(url)).status).toBe(404)
+    expect((await town.bob.getPath(url)).status).toBe(200)
+    expect((await town.cid.getPath(url)).status).toBe(404)
     expect((await send(town.edge.app, { url, token })).status).toBe(403)
-    await town.say('DELETE', `${LOC}/members/bob`)
-    expect((await town.bob.ask(url)).status).toBe(404)
+    await town.sendCommand('DELETE', `${LOC}/members/bob`)
+    expect((await town.bob.getPath(url)).status).toBe(404)
     const [{ id } = { id: '' }] = await listed(town)
     await town.release()
-    expect((await town.ask(url)).status).toBe(404)
-    await town.cid.say('POST', THERE, { device_id: DEVICE })
+    expect((await town.getPath(url)).status).toBe(404)
+    await town.cid.sendCommand('POST', THERE, { device_id: DEVICE })
     expect(await listed(town.cid, THERE)).toEqual([])
-    expect((await town.cid.say('DELETE', `${THERE}/${DEVICE}/tokens/${id}`)).status).toBe(404)
+    expect((await town.cid.sendCommand('DELETE', `${THERE}/${DEVICE}/tokens/${id}`)).status).toBe(404)
   })
 })
 
@@ -236,7 +236,7 @@ describe('over MQTT a token of a device', () => {
     const before = await enter(address, await town.issue(town.bob))
     await before.publishAsync(TOPIC, envelope(1), { qos: 1 })
     await town.release()
-    await town.cid.say('POST', THERE, { device_id: DEVICE })
+    await town.cid.sendCommand('POST', THERE, { device_id: DEVICE })
     const after = deviceAt(address, DEVICE, { password: await town.issue(town.cid, THERE) })
     await connected(after)
     await after.publishAsync(`scale-sense/loc-002/${DEVICE}/reading`, envelope(2), { qos: 1 })

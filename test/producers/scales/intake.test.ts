@@ -18,8 +18,8 @@ const sender: Sender = {
   received: NOON,
 }
 const event = (data: object, more: object = {}) => ({ seq: 1, type: 'reading', age_ms: 0, data, ...more })
-const said = (...events: unknown[]) => ({ v: 1, boot: 'b1', sent_uptime_ms: 5_000, dropped: 2, events })
-const take = (...events: unknown[]) => envelopeEvents(said(...events), sender, 16)
+const envelope = (...events: unknown[]) => ({ v: 1, boot: 'b1', sent_uptime_ms: 5_000, dropped: 2, events })
+const take = (...events: unknown[]) => envelopeEvents(envelope(...events), sender, 16)
 const reading = { weight_lbs: 120.5, level_pct: 61.25 }
 
 test('a reading contains the reported values, and its time is the receipt less its age', () => {
@@ -72,12 +72,12 @@ test('every kind of event has an event type of its own, and can be written to th
 test('the same event sent again later has the same id; another sequence, boot or type has another', () => {
   const ids = (value: unknown, received: number) =>
     envelopeEvents(value, { ...sender, received }, 16).events.map(({ meta }) => meta.eventId)
-  expect(ids(said(event(reading)), NOON)).toEqual(ids(said(event(reading)), NOON + 5_000))
+  expect(ids(envelope(event(reading)), NOON)).toEqual(ids(envelope(event(reading)), NOON + 5_000))
   const others = [
-    said(event(reading)),
-    said(event(reading, { seq: 2 })),
-    { ...said(event(reading)), boot: 'b2' },
-    said(event({ battery_v: 3 }, { type: 'telemetry' })),
+    envelope(event(reading)),
+    envelope(event(reading, { seq: 2 })),
+    { ...envelope(event(reading)), boot: 'b2' },
+    envelope(event({ battery_v: 3 }, { type: 'telemetry' })),
   ]
   expect(new Set(others.flatMap((value) => ids(value, NOON))).size).toBe(4)
 })
@@ -171,13 +171,13 @@ test('each event of a message is checked by itself', () => {
 test.each([
   ['no envelope', 'hello'],
   ['a list', [1]],
-  ['another version', { ...said(event(reading)), v: 2 }],
+  ['another version', { ...envelope(event(reading)), v: 2 }],
   ['no boot', { v: 1, events: [] }],
-  ['a boot that is a key', { ...said(event(reading)), boot: 'a#b' }],
-  ['no events', said()],
-  ['17 events', said(...Array.from({ length: 17 }, (_, seq) => event(reading, { seq })))],
-  ['an unknown field', { ...said(event(reading)), hello: 1 }],
-  ['a count that is none', { ...said(event(reading)), dropped: 'many' }],
+  ['a boot that is a key', { ...envelope(event(reading)), boot: 'a#b' }],
+  ['no events', envelope()],
+  ['17 events', envelope(...Array.from({ length: 17 }, (_, seq) => event(reading, { seq })))],
+  ['an unknown field', { ...envelope(event(reading)), hello: 1 }],
+  ['a count that is none', { ...envelope(event(reading)), dropped: 'many' }],
 ])('a message with %s is quarantined whole', (_, value) => {
   const { events, quarantined } = envelopeEvents(value, sender, 16)
   expect(quarantined).toMatchObject([{ index: null, reason: 'malformed' }])
@@ -187,11 +187,11 @@ test.each([
 })
 
 test('a message of a device without an owner, or with the topic of another location, is quarantined', () => {
-  expect(envelopeEvents(said(event(reading)), { ...sender, owner: undefined }, 16)).toMatchObject({
+  expect(envelopeEvents(envelope(event(reading)), { ...sender, owner: undefined }, 16)).toMatchObject({
     events: [{ meta: { key: 'SCALE-0042' } }],
     quarantined: [{ reason: 'unknown-device' }],
   })
-  expect(envelopeEvents(said(event(reading)), { ...sender, loc: 'loc-002' }, 16)).toMatchObject({
+  expect(envelopeEvents(envelope(event(reading)), { ...sender, loc: 'loc-002' }, 16)).toMatchObject({
     events: [{ meta: { key: 'loc-001' } }],
     quarantined: [{ reason: 'wrong-location' }],
   })

@@ -25,9 +25,9 @@ const changes: ChangeFeed = {
 /** A minute passes, in which everybody answers what they are asked; each answer is there before what is said after it. */
 const minute = async (...sockets: readonly WebSocket[]) => {
   for (let half = 0; half < 2; half += 1) {
-    const asked = Promise.all(sockets.map((socket) => once(socket, 'ping')))
+    const pinged = Promise.all(sockets.map((socket) => once(socket, 'ping')))
     vi.advanceTimersByTime(30_000)
-    await asked
+    await pinged
     await Promise.all(
       sockets.map(async (socket) => {
         const answered = once(socket, 'pong')
@@ -57,7 +57,7 @@ const openWatched = async () => {
   })
   const address = (await edge.app.listen({ port: 0, host: '127.0.0.1' })).replace('http:', 'ws:')
   const ann = await as(edge, 'ann')
-  await ann.say('PUT', `${LOC}/members/bob`)
+  await ann.sendCommand('PUT', `${LOC}/members/bob`)
   const bob = await as(edge, 'bob')
   const watch = async (token: string, more: { readonly autoPong?: boolean } = {}) => {
     const socket = new WebSocket(`${address}/v1/live?loc=loc-001`, {
@@ -77,7 +77,7 @@ test('a removed member and a user with a revoked token receive no changes within
   const issued = edge.events.findLast(({ type }) => type === 'PatIssued') as Event<string, { readonly patId: string }>
   await minute(member.socket, screen.socket, owner.socket)
   expect([member, screen, owner].map(({ socket }) => socket.readyState)).toEqual([1, 1, 1])
-  expect((await ann.say('DELETE', `${LOC}/members/bob`)).status).toBe(200)
+  expect((await ann.sendCommand('DELETE', `${LOC}/members/bob`)).status).toBe(200)
   await edge.commands.append([
     {
       ...issued,
@@ -110,7 +110,7 @@ test('if the store does not answer in time, the viewer is disconnected with a re
   })
   const address = (await edge.app.listen({ port: 0, host: '127.0.0.1' })).replace('http:', 'ws:')
   const ann = await as(edge, 'ann')
-  await ann.say('PUT', `${LOC}/members/bob`)
+  await ann.sendCommand('PUT', `${LOC}/members/bob`)
   const socket = new WebSocket(`${address}/v1/live?loc=loc-001`, { headers: { authorization: `Bearer ${ann.token}` } })
   const [code, reason] = (await once(socket, 'close')) as [number, Buffer]
   expect([code, reason.toString()]).toEqual([1011, 'the server cannot read its store now: connect again later'])

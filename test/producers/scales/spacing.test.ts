@@ -48,13 +48,13 @@ test('an unsorted buffer in one request gives the same pours and alerts as a sor
   })
   const answers = await Promise.all(
     [minutes, [...minutes].sort((a, b) => a - b)].map(async (order) => {
-      const { edge, token, ask } = await openRunningBar()
+      const { edge, token, getPath } = await openRunningBar()
       edge.clock.at += 600_000
       expect(
         (await send(edge.app, { method: 'POST', url: '/v1/devices/SCALE-0042/readings', token, body: body(order) }))
           .status,
       ).toBe(202)
-      const [pours, alerts] = [(await ask(`${LOC}/pours`)).body.items, (await ask(`${LOC}/alerts`)).body.items]
+      const [pours, alerts] = [(await getPath(`${LOC}/pours`)).body.items, (await getPath(`${LOC}/alerts`)).body.items]
       return {
         pours: pours.map(({ start, gallons }) => [start, gallons]),
         alerts: alerts.map(({ state, started_at }) => [state, started_at]),
@@ -66,7 +66,7 @@ test('an unsorted buffer in one request gives the same pours and alerts as a sor
 })
 
 test('of readings in one message without a time, the last is the state of the tap', async () => {
-  const { edge, token, ask } = await openRunningBar()
+  const { edge, token, getPath } = await openRunningBar()
   const readings = [99, 98, 97].map((weight_lbs, index) => ({ seq: index + 1, weight_lbs }))
   expect(
     (
@@ -78,5 +78,5 @@ test('of readings in one message without a time, the last is the state of the ta
       })
     ).status,
   ).toBe(202)
-  expect((await ask(`${LOC}/taps/07`)).body['state']).toMatchObject({ weight_lbs: 97 })
+  expect((await getPath(`${LOC}/taps/07`)).body['state']).toMatchObject({ weight_lbs: 97 })
 })

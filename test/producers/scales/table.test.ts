@@ -33,10 +33,10 @@ describe('the table', () => {
   })
 
   test('S43 the level is that of the scale, whatever the tare of the keg', async () => {
-    const { edge, ask, say } = await openRunningBar()
-    await say('POST', `${LOC}/taps/07/tare`, { kind: 'empty', value_lbs: 40 })
+    const { edge, getPath, sendCommand } = await openRunningBar()
+    await sendCommand('POST', `${LOC}/taps/07/tare`, { kind: 'empty', value_lbs: 40 })
     await read(edge, { weight_lbs: 95.25, level_pct: 48.25 })
-    expect((await ask(`${LOC}/taps/07`)).body).toMatchObject({
+    expect((await getPath(`${LOC}/taps/07`)).body).toMatchObject({
       state: { level_pct: 48.25 },
       keg: { tare: { empty_offset: 40 } },
     })
@@ -45,10 +45,10 @@ describe('the table', () => {
   test("S-k one fold decides a tap's state; telemetry is a projection of its own", async () => {
     const { edge } = await openRunningBar()
     await read(edge, { weight_lbs: 95.25, level_pct: 50, battery_pct: 70 })
-    const [main, beside] = scales.projections
-    expect([main?.name, beside?.name]).toEqual(['scales', 'telemetry'])
+    const [main, telemetryFold] = scales.projections
+    expect([main?.name, telemetryFold?.name]).toEqual(['scales', 'telemetry'])
     expect(edge.items.get(keyOf(tapStates.key('loc-001', '07')))).toMatchObject({ level_pct: 50 })
     expect(edge.items.get(keyOf(telemetry.key('SCALE-0042', 1)))).toMatchObject({ battery_pct: 70 })
-    expect(Object.keys(beside?.folds ?? {})).not.toContain('KegTapped')
+    expect(Object.keys(telemetryFold?.folds ?? {})).not.toContain('KegTapped')
   })
 })

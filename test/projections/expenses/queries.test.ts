@@ -52,25 +52,25 @@ const elsewhere = { key: 'g2' }
 
 describe('a group', () => {
   test('E10 E11 E12: its metadata, its members, and one of them', async () => {
-    const ask = after(...trip, left('cy'))
-    expect(await groups.get(ask.reader, GROUP)).toMatchObject({ title: 'Trip', memberCount: 2 })
-    expect((await members.page(ask.reader, GROUP, all)).items.map(({ id }) => id)).toEqual(['ann', 'bob', 'cy'])
-    expect((await ask.everyMember(GROUP)).map(({ id }) => id)).toEqual(['ann', 'bob', 'cy'])
-    expect(await members.get(ask.reader, GROUP, 'cy')).toMatchObject({ leftAt: expect.any(String) as string })
-    expect(await ask.rightsOf(GROUP, 'eve')).toMatchObject({ group: { id: GROUP }, member: undefined })
+    const queries = after(...trip, left('cy'))
+    expect(await groups.get(queries.reader, GROUP)).toMatchObject({ title: 'Trip', memberCount: 2 })
+    expect((await members.page(queries.reader, GROUP, all)).items.map(({ id }) => id)).toEqual(['ann', 'bob', 'cy'])
+    expect((await queries.everyMember(GROUP)).map(({ id }) => id)).toEqual(['ann', 'bob', 'cy'])
+    expect(await members.get(queries.reader, GROUP, 'cy')).toMatchObject({ leftAt: expect.any(String) as string })
+    expect(await queries.rightsOf(GROUP, 'eve')).toMatchObject({ group: { id: GROUP }, member: undefined })
   })
 
   test('E13 E28: its expenses, the newest first, a page at a time', async () => {
-    const ask = after(
+    const queries = after(
       ...trip,
       recorded(at2(1)),
       recorded({ expenseId: 'e2', ...at2(2) }),
       recorded({ expenseId: 'e3', ...at2(0) }),
     )
-    const page = await expenses.page(ask.reader, GROUP, { limit: 2, reverse: true })
+    const page = await expenses.page(queries.reader, GROUP, { limit: 2, reverse: true })
     expect(page.items.map(({ id }) => id)).toEqual(['e2', 'e1'])
     expect(
-      (await expenses.page(ask.reader, GROUP, { limit: 2, reverse: true, cursor: page.cursor ?? '' })).items.map(
+      (await expenses.page(queries.reader, GROUP, { limit: 2, reverse: true, cursor: page.cursor ?? '' })).items.map(
         ({ id }) => id,
       ),
     ).toEqual(['e3'])
@@ -88,25 +88,24 @@ describe('a group', () => {
     ).toEqual(['s2', 's1']))
 
   test('E15: the people who owe for an expense, and for no other expense whose id begins with the same text', async () => {
-    const ask = after(...trip, recorded(), recorded({ expenseId: 'e10', splits: splits({ bob: 3000n }) }))
-    expect((await participants.every(ask.reader, GROUP, { under: 'e1', ...all })).map(({ userId }) => userId)).toEqual([
-      'bob',
-      'cy',
-    ])
+    const queries = after(...trip, recorded(), recorded({ expenseId: 'e10', splits: splits({ bob: 3000n }) }))
+    expect(
+      (await participants.every(queries.reader, GROUP, { under: 'e1', ...all })).map(({ userId }) => userId),
+    ).toEqual(['bob', 'cy'])
   })
 
   test('E16 E17: an expense and a settlement by their ids, in the group or anywhere', async () => {
-    const ask = after(...trip, recorded(), proposed())
-    expect(await ask.expense(GROUP, 'e1')).toMatchObject({ state: 'present', expense: { amount: 30 } })
-    expect(await ask.expense('g2', 'e1')).toBeUndefined()
-    expect(await ask.expenseNamed('e1')).toMatchObject({ groupId: GROUP })
-    expect(await ask.settlement(GROUP, 's1')).toMatchObject({ status: 'pending' })
-    expect(await ask.settlement(GROUP, 's2')).toBeUndefined()
-    expect(await ask.settlementNamed('s1')).toMatchObject({ groupId: GROUP })
+    const queries = after(...trip, recorded(), proposed())
+    expect(await queries.expense(GROUP, 'e1')).toMatchObject({ state: 'present', expense: { amount: 30 } })
+    expect(await queries.expense('g2', 'e1')).toBeUndefined()
+    expect(await queries.expenseNamed('e1')).toMatchObject({ groupId: GROUP })
+    expect(await queries.settlement(GROUP, 's1')).toMatchObject({ status: 'pending' })
+    expect(await queries.settlement(GROUP, 's2')).toBeUndefined()
+    expect(await queries.settlementNamed('s1')).toMatchObject({ groupId: GROUP })
   })
 
   test('E-g: a deleted expense is found with the person who deleted it, and its complete history', async () => {
-    const ask = after(
+    const queries = after(
       ...trip,
       recorded(),
       revised(at(1)),
@@ -114,17 +113,17 @@ describe('a group', () => {
       created({ meta: elsewhere }),
       recorded({ payerId: 'ann', splits: splits({ ann: 3000n }), meta: elsewhere }),
     )
-    expect(await ask.expense(GROUP, 'e1')).toMatchObject({ state: 'deleted', expense: { revision: 2 } })
-    expect((await deletedExpenses.page(ask.reader, GROUP, all)).items).toMatchObject([
+    expect(await queries.expense(GROUP, 'e1')).toMatchObject({ state: 'deleted', expense: { revision: 2 } })
+    expect((await deletedExpenses.page(queries.reader, GROUP, all)).items).toMatchObject([
       { deletedBy: 'ann', deletedAt: '2026-11-16T12:02:00.000Z', expense: { revision: 2 } },
     ])
-    expect((await deletedExpenses.page(ask.reader, 'g2', all)).items).toEqual([])
-    expect((await ask.history(GROUP, 'e1', all)).items.map(({ kind }) => kind)).toEqual([
+    expect((await deletedExpenses.page(queries.reader, 'g2', all)).items).toEqual([])
+    expect((await queries.history(GROUP, 'e1', all)).items.map(({ kind }) => kind)).toEqual([
       'expense-recorded',
       'expense-revised',
       'expense-deleted',
     ])
-    expect(await ask.expenseNamed('e1')).toMatchObject({ groupId: 'g2' })
+    expect(await queries.expenseNamed('e1')).toMatchObject({ groupId: 'g2' })
   })
 
   test('its entries, the newest first', async () =>
@@ -164,28 +163,28 @@ describe('a user', () => {
   })
 
   test('E4 E19 E20 E21 E-e: the amounts that they owe, paid, sent and received', async () => {
-    const ask = after(...lived)
-    expect((await ask.owedBy('bob', all)).items.map(({ expenseId }) => expenseId)).toEqual(['e1'])
-    expect((await ask.paidBy('bob', all)).items.map(({ id }) => id)).toEqual(['e3', 'e2'])
-    expect((await ask.sentBy('bob', all)).items.map(({ id }) => id)).toEqual(['s1'])
-    expect((await ask.receivedBy('bob', all)).items.map(({ id }) => id)).toEqual(['s2'])
+    const queries = after(...lived)
+    expect((await queries.owedBy('bob', all)).items.map(({ expenseId }) => expenseId)).toEqual(['e1'])
+    expect((await queries.paidBy('bob', all)).items.map(({ id }) => id)).toEqual(['e3', 'e2'])
+    expect((await queries.sentBy('bob', all)).items.map(({ id }) => id)).toEqual(['s1'])
+    expect((await queries.receivedBy('bob', all)).items.map(({ id }) => id)).toEqual(['s2'])
   })
 
   test('E22: all their activity by time, the newest first, page by page', async () => {
-    const ask = after(...lived)
-    const told = async (limit: number, cursor?: string): Promise<string[]> => {
-      const page = await ask.activityOf('bob', { limit, ...(cursor !== undefined && { cursor }) })
+    const queries = after(...lived)
+    const pages = async (limit: number, cursor?: string): Promise<string[]> => {
+      const page = await queries.activityOf('bob', { limit, ...(cursor !== undefined && { cursor }) })
       const ids = page.items.map(({ kind, item }) => `${kind} ${'expenseId' in item ? item.expenseId : item.id}`)
-      return page.cursor === undefined ? ids : [...ids, ...(await told(limit, page.cursor))]
+      return page.cursor === undefined ? ids : [...ids, ...(await pages(limit, page.cursor))]
     }
     const expected = ['paid e3', 'sent s1', 'paid e2', 'owed e1', 'received s2']
-    for (const limit of [1, 2, 3, 4, 5, 100]) expect(await told(limit)).toEqual(expected)
-    await expect(ask.activityOf('bob', { limit: 1, cursor: 'x' })).rejects.toMatchObject({ code: 'bad-cursor' })
+    for (const limit of [1, 2, 3, 4, 5, 100]) expect(await pages(limit)).toEqual(expected)
+    await expect(queries.activityOf('bob', { limit: 1, cursor: 'x' })).rejects.toMatchObject({ code: 'bad-cursor' })
   })
 
   test('E22: entries with the same time and the same id in several groups are all in its pages, whatever their size', async () => {
     const groups = ['g1', 'g2', 'g3', 'g4', 'g5']
-    const ask = after(
+    const queries = after(
       ...groups.flatMap((key) => {
         const meta = { key }
         return [
@@ -206,7 +205,7 @@ describe('a user', () => {
       const seen: string[] = []
       let cursor: string | undefined
       do {
-        const page = await ask.activityOf('bob', { limit, ...(cursor !== undefined && { cursor }) })
+        const page = await queries.activityOf('bob', { limit, ...(cursor !== undefined && { cursor }) })
         seen.push(
           ...page.items.map(
             ({ kind, item }) => `${item.groupId} ${kind} ${'expenseId' in item ? item.expenseId : item.id}`,
@@ -233,32 +232,37 @@ describe('balances', () => {
   ]
 
   test('E46: one item per currency, and the debts to each person', async () => {
-    const ask = after(...days)
-    expect(await ask.balances(GROUP)).toMatchObject([
+    const queries = after(...days)
+    expect(await queries.balances(GROUP)).toMatchObject([
       { currency: 'EUR', members: { ann: { paid: 6000, share: 2000, received: 1000 } } },
     ])
-    expect(await balances.get(ask.reader, GROUP, 'EUR')).toMatchObject({ exponent: 2 })
+    expect(await balances.get(queries.reader, GROUP, 'EUR')).toMatchObject({ exponent: 2 })
     expect(
-      (await credits.every(ask.reader, GROUP, { under: 'EUR', ...all })).map(({ payerId, owed }) => [payerId, owed]),
+      (await credits.every(queries.reader, GROUP, { under: 'EUR', ...all })).map(({ payerId, owed }) => [
+        payerId,
+        owed,
+      ]),
     ).toEqual([['ann', { bob: 1000, cy: 2000 }]])
   })
 
   test('as of the end of a day, as of an instant, and before the first ones', async () => {
-    const ask = after(...days)
-    expect(await ask.balancesOfDay(GROUP, '2026-11-16')).toMatchObject([{ members: { ann: { paid: 3000 } } }])
-    expect(await ask.balancesOfDay(GROUP, '2026-11-20')).toMatchObject([{ members: { ann: { paid: 6000 } } }])
-    expect(await ask.balancesOfDay(GROUP, '2026-11-15')).toEqual([])
-    expect(await ask.balancesAt(GROUP, NOW + DAY)).toMatchObject([{ members: { ann: { paid: 6000, received: 0 } } }])
-    expect(await ask.balancesAt(GROUP, NOW - 1)).toEqual([])
+    const queries = after(...days)
+    expect(await queries.balancesOfDay(GROUP, '2026-11-16')).toMatchObject([{ members: { ann: { paid: 3000 } } }])
+    expect(await queries.balancesOfDay(GROUP, '2026-11-20')).toMatchObject([{ members: { ann: { paid: 6000 } } }])
+    expect(await queries.balancesOfDay(GROUP, '2026-11-15')).toEqual([])
+    expect(await queries.balancesAt(GROUP, NOW + DAY)).toMatchObject([
+      { members: { ann: { paid: 6000, received: 0 } } },
+    ])
+    expect(await queries.balancesAt(GROUP, NOW - 1)).toEqual([])
   })
 
   test('as of a day they take two reads, for any number of expenses', async () => {
-    const asked: Query[] = []
-    await expensesQueries(readerOf(tableOf(days), NOW, (query) => asked.push(query), expensesTable)).balancesOfDay(
+    const reads: Query[] = []
+    await expensesQueries(readerOf(tableOf(days), NOW, (query) => reads.push(query), expensesTable)).balancesOfDay(
       GROUP,
       '2026-11-16',
     )
-    expect(asked).toEqual([
+    expect(reads).toEqual([
       { pk: 'GROUP#g1', prefix: 'BALANCE#', limit: 200 },
       { pk: 'GROUP#g1', from: 'ASOF#EUR#', to: 'ASOF#EUR#2026-11-16', reverse: true, limit: 1 },
     ])
@@ -267,7 +271,7 @@ describe('balances', () => {
 
 test('a person can be in many groups', async () => {
   const groups = Array.from({ length: 12 }, (_, n) => created({ title: `G${n}`, meta: { key: `g${n}` } }))
-  const ask = after(...groups, joined('bob', { meta: { key: 'g3' } }))
-  const page = await ask.groupsOf('ann', { limit: 10 })
+  const queries = after(...groups, joined('bob', { meta: { key: 'g3' } }))
+  const page = await queries.groupsOf('ann', { limit: 10 })
   expect([page.items.length, page.cursor !== undefined]).toEqual([10, true])
 })

@@ -37,7 +37,7 @@ const sks = ({ items }: { items: readonly { SK: string }[] }) => items.map(({ SK
 
 describe('meals', () => {
   test('M9: by a range of instants, in order, both ways, page by page', async () => {
-    const ask = after(
+    const queries = after(
       mealAt('2026-11-16T12:00'),
       mealAt('2026-11-16T08:00'),
       mealAt('2026-11-15T20:00'),
@@ -50,32 +50,32 @@ describe('meals', () => {
       'MEAL#2026-11-16T08:00:00.000Z#u1',
       'MEAL#2026-11-16T12:00:00.000Z#u1',
     ]
-    expect(sks(await ask.mealsBetween('ada', span, all))).toEqual(inOrder)
-    expect(sks(await ask.mealsBetween('ada', span, { ...all, reverse: true }))).toEqual(inOrder.toReversed())
-    const { cursor, ...first } = await ask.mealsBetween('ada', span, { limit: 2 })
+    expect(sks(await queries.mealsBetween('ada', span, all))).toEqual(inOrder)
+    expect(sks(await queries.mealsBetween('ada', span, { ...all, reverse: true }))).toEqual(inOrder.toReversed())
+    const { cursor, ...first } = await queries.mealsBetween('ada', span, { limit: 2 })
     expect([
       ...sks(first),
-      ...sks(await ask.mealsBetween('ada', span, { limit: 2, ...(cursor !== undefined && { cursor }) })),
+      ...sks(await queries.mealsBetween('ada', span, { limit: 2, ...(cursor !== undefined && { cursor }) })),
     ]).toEqual(inOrder)
-    expect(await ask.mealsBetween('ada', { from: span.to, to: span.from }, all)).toEqual({ items: [] })
+    expect(await queries.mealsBetween('ada', { from: span.to, to: span.from }, all)).toEqual({ items: [] })
   })
 
   test('by id, also after a move, and not after a deletion', async () => {
-    const ask = after(
+    const queries = after(
       logged(),
       mealAt('2026-11-16T09:00'),
       corrected({ eatenAt: BREAKFAST + 1000 }),
       deleted({ mealId: idOf(at('2026-11-16T09:00:00.000Z')) }),
     )
-    expect(await ask.meal('ada', ID)).toMatchObject({ mealId: ID, SK: 'MEAL#2026-11-16T08:00:01.000Z#u1' })
-    expect(await ask.mealState('ada', idOf(at('2026-11-16T09:00:00.000Z')))).toMatchObject({
+    expect(await queries.meal('ada', ID)).toMatchObject({ mealId: ID, SK: 'MEAL#2026-11-16T08:00:01.000Z#u1' })
+    expect(await queries.mealState('ada', idOf(at('2026-11-16T09:00:00.000Z')))).toMatchObject({
       state: 'deleted',
       meal: { calories: 500 },
     })
-    expect(await ask.meal('ada', idOf(at('2026-11-16T09:00:00.000Z')))).toBeUndefined()
-    expect(await ask.mealState('ada', idOf(0))).toEqual({ state: 'unknown' })
-    expect(await ask.mealState('ada', 'chili')).toEqual({ state: 'unknown' })
-    expect(await ask.meal('bob', ID)).toBeUndefined()
+    expect(await queries.meal('ada', idOf(at('2026-11-16T09:00:00.000Z')))).toBeUndefined()
+    expect(await queries.mealState('ada', idOf(0))).toEqual({ state: 'unknown' })
+    expect(await queries.mealState('ada', 'chili')).toEqual({ state: 'unknown' })
+    expect(await queries.meal('bob', ID)).toBeUndefined()
   })
 
   test('M-k: the meals of a day are those with its label: in the window, or with a pointer', async () => {
@@ -86,8 +86,8 @@ describe('meals', () => {
       userDate: '2026-11-16',
       dayOverridden: true,
     })
-    const ask = after(logged(), late, chosen, mealAt('2026-11-17T08:00'), mealAt('2026-11-15T20:00'))
-    expect(sks(await ask.mealsOfDay('ada', '2026-11-16', all))).toEqual([
+    const queries = after(logged(), late, chosen, mealAt('2026-11-17T08:00'), mealAt('2026-11-15T20:00'))
+    expect(sks(await queries.mealsOfDay('ada', '2026-11-16', all))).toEqual([
       MEAL,
       'MEAL#2026-11-17T07:30:00.000Z#u1',
       'MEAL#2026-11-18T20:00:00.000Z#u2',
@@ -98,7 +98,7 @@ describe('meals', () => {
     fc.assert(
       fc.asyncProperty(aHistory, fc.integer({ min: 1, max: 3 }), async (events, limit) => {
         const table = tableOf(events)
-        const ask = mealsQueries(readerOf(table))
+        const queries = mealsQueries(readerOf(table))
         for (const day of ['2026-11-14', '2026-11-15', '2026-11-16', '2026-11-17']) {
           const expected = [...table.values()]
             .filter(({ PK, SK, userDate }) => PK === 'USER#ada' && SK.startsWith('MEAL#') && userDate === day)
@@ -107,7 +107,7 @@ describe('meals', () => {
           const found: string[] = []
           let cursor: string | undefined
           do {
-            const page = await ask.mealsOfDay('ada', day, { limit, ...(cursor !== undefined && { cursor }) })
+            const page = await queries.mealsOfDay('ada', day, { limit, ...(cursor !== undefined && { cursor }) })
             found.push(...sks(page))
             cursor = page.cursor
           } while (cursor !== undefined)
@@ -140,24 +140,24 @@ describe('meals', () => {
   })
 
   test('a cursor of another day and an invalid cursor are rejected', async () => {
-    const ask = after(logged(), logged({ uid: 'u2' }))
-    const { cursor = '' } = await ask.mealsOfDay('ada', '2026-11-16', { limit: 1 })
-    await expect(ask.mealsOfDay('ada', '2026-11-15', { limit: 1, cursor })).rejects.toMatchObject({
+    const queries = after(logged(), logged({ uid: 'u2' }))
+    const { cursor = '' } = await queries.mealsOfDay('ada', '2026-11-16', { limit: 1 })
+    await expect(queries.mealsOfDay('ada', '2026-11-15', { limit: 1, cursor })).rejects.toMatchObject({
       code: 'bad-cursor',
     })
-    await expect(ask.mealsOfDay('ada', '2026-11-16', { limit: 1, cursor: 'x' })).rejects.toMatchObject({
+    await expect(queries.mealsOfDay('ada', '2026-11-16', { limit: 1, cursor: 'x' })).rejects.toMatchObject({
       code: 'bad-cursor',
     })
   })
 
   test('M-k: a day without pointers is read by two queries', async () => {
-    const asked: Query[] = []
-    await mealsQueries(readerOf(tableOf([logged()]), 0, (query) => asked.push(query))).mealsOfDay(
+    const reads: Query[] = []
+    await mealsQueries(readerOf(tableOf([logged()]), 0, (query) => reads.push(query))).mealsOfDay(
       'ada',
       '2026-11-16',
       all,
     )
-    expect(asked.map(({ from }) => from)).toEqual(['MEAL#2026-11-15T14:00:00.000Z', 'DAY#2026-11-16#'])
+    expect(reads.map(({ from }) => from)).toEqual(['MEAL#2026-11-15T14:00:00.000Z', 'DAY#2026-11-16#'])
   })
 })
 
@@ -168,45 +168,51 @@ describe('days', () => {
   const year = { from: '2026-01-01', to: '2026-12-31' }
 
   test('M13: summaries over a range contain the goals of each day', async () => {
-    const ask = after(set, mealAt('2026-11-14T12:00'), mealAt('2026-11-16T12:00'), changed, mealAt('2026-12-02T12:00'))
-    const { items } = await ask.summariesBetween('ada', year, all)
+    const queries = after(
+      set,
+      mealAt('2026-11-14T12:00'),
+      mealAt('2026-11-16T12:00'),
+      changed,
+      mealAt('2026-12-02T12:00'),
+    )
+    const { items } = await queries.summariesBetween('ada', year, all)
     expect(items.map(({ day, goals }) => [day, goals?.calories, goals?.version])).toEqual([
       ['2026-11-14', undefined, undefined],
       ['2026-11-16', 2000, 1],
       ['2026-12-02', 1800, 2],
     ])
     expect(items[1]?.summary).toMatchObject({ type: 'DaySummary', totalCalories: 500 })
-    const { items: latest } = await ask.summariesBetween('ada', year, { limit: 1, reverse: true })
+    const { items: latest } = await queries.summariesBetween('ada', year, { limit: 1, reverse: true })
     expect(latest.map(({ day, goals }) => [day, goals?.calories])).toEqual([['2026-12-02', 1800]])
-    expect(await ask.summariesBetween('ada', { from: '2026-12-31', to: '2026-01-01' }, all)).toEqual({ items: [] })
+    expect(await queries.summariesBetween('ada', { from: '2026-12-31', to: '2026-01-01' }, all)).toEqual({ items: [] })
   })
 
   test('M26 M-h: a target of 0 is not a goal', async () => {
-    const ask = after(
+    const queries = after(
       set,
       nutrientChanged({ goal: 30_000, meta: december }),
       nutrientChanged({ name: 'salt', goal: 0, meta: december }),
     )
-    const goals = await goalsBetween(ask.reader, 'ada', { from: '2026-11-14', to: '2026-12-02' })
+    const goals = await goalsBetween(queries.reader, 'ada', { from: '2026-11-14', to: '2026-12-02' })
     expect(goals('2026-11-20')).toEqual({ calories: 2000, extendedNutrients: {}, version: 1 })
     expect(goals('2026-12-02')).toEqual({ calories: 2000, extendedNutrients: { fiber: 30 }, version: 3 })
     expect(goals('2026-11-14')).toBeUndefined()
-    expect(await targets.get(ask.reader, 'ada')).toMatchObject({ fat: 0 })
+    expect(await targets.get(queries.reader, 'ada')).toMatchObject({ fat: 0 })
   })
 
   test('M14: days logged are the days with meals; a day whose meals were deleted is not one', async () => {
-    const ask = after(
+    const queries = after(
       mealAt('2026-11-14T12:00'),
       logged(),
       deleted(),
       mealAt('2026-11-17T12:00'),
       mealAt('2026-11-17T13:00'),
     )
-    expect(await ask.daysLogged('ada', year, all)).toEqual({ items: ['2026-11-14', '2026-11-17'] })
-    const { items, cursor = '' } = await ask.daysLogged('ada', year, { limit: 1 })
+    expect(await queries.daysLogged('ada', year, all)).toEqual({ items: ['2026-11-14', '2026-11-17'] })
+    const { items, cursor = '' } = await queries.daysLogged('ada', year, { limit: 1 })
     expect(items).toEqual(['2026-11-14'])
-    expect(await ask.daysLogged('ada', year, { limit: 1, cursor })).toEqual({ items: ['2026-11-17'] })
-    expect(await ask.daysLogged('ada', year, { limit: 5, reverse: true })).toEqual({
+    expect(await queries.daysLogged('ada', year, { limit: 1, cursor })).toEqual({ items: ['2026-11-17'] })
+    expect(await queries.daysLogged('ada', year, { limit: 5, reverse: true })).toEqual({
       items: ['2026-11-17', '2026-11-14'],
     })
   })
@@ -219,34 +225,34 @@ describe('days', () => {
 
 describe('settings, tokens and usage', () => {
   test('M10: the targets of a user', async () => {
-    const ask = after(targetsChanged({ protein: 1000 }))
-    expect(await targets.get(ask.reader, 'ada')).toMatchObject({ protein: 1, version: 1 })
-    expect(await targets.get(ask.reader, 'bob')).toBeUndefined()
+    const queries = after(targetsChanged({ protein: 1000 }))
+    expect(await targets.get(queries.reader, 'ada')).toMatchObject({ protein: 1, version: 1 })
+    expect(await targets.get(queries.reader, 'bob')).toBeUndefined()
   })
 
   test('M11: the user and the scopes of a token, by its hash', async () => {
-    const ask = after(patIssued({ scopes: ['read'] }))
-    const key = await tokenByHash(ask.reader, 'ab'.repeat(32))
+    const queries = after(patIssued({ scopes: ['read'] }))
+    const key = await tokenByHash(queries.reader, 'ab'.repeat(32))
     expect(key).toEqual({ PK: 'USER#ada', SK: 'PAT#p1' })
-    expect(await ask.reader.get(key ?? { PK: '', SK: '' })).toMatchObject({ scopes: ['read'] })
-    expect(await tokenByHash(ask.reader, 'cd'.repeat(32))).toBeUndefined()
+    expect(await queries.reader.get(key ?? { PK: '', SK: '' })).toMatchObject({ scopes: ['read'] })
+    expect(await tokenByHash(queries.reader, 'cd'.repeat(32))).toBeUndefined()
   })
 
   test('M11: a revoked token is not found', async () => {
-    const ask = after(patIssued(), patRevoked())
-    expect(await tokenByHash(ask.reader, 'ab'.repeat(32))).toBeUndefined()
-    expect(await tokens.get(ask.reader, 'ada', 'p1')).toBeUndefined()
+    const queries = after(patIssued(), patRevoked())
+    expect(await tokenByHash(queries.reader, 'ab'.repeat(32))).toBeUndefined()
+    expect(await tokens.get(queries.reader, 'ada', 'p1')).toBeUndefined()
   })
 
   test('M12: the tokens of a user, without revoked ones', async () => {
-    const ask = after(
+    const queries = after(
       patIssued(),
       patIssued({ patId: 'p2' }),
       patIssued({ patId: 'p3' }),
       patRevoked(),
       patIssued({ patId: 'p4', meta: { key: 'bob' } }),
     )
-    expect(sks(await tokens.page(ask.reader, 'ada', all))).toEqual(['PAT#p2', 'PAT#p3'])
+    expect(sks(await tokens.page(queries.reader, 'ada', all))).toEqual(['PAT#p2', 'PAT#p3'])
   })
 
   test('M15: the usage of a UTC day, until it expires', async () => {

@@ -55,9 +55,9 @@ const asDynamoJson = (value: unknown): unknown => {
 const typed = (row: object) =>
   Object.fromEntries(Object.entries(row).map(([name, value]) => [name, asDynamoJson(value)]))
 
-const eventsOf = (said: Upcast): Event[] => {
-  if (said.kind !== 'events') throw new Error(`no events: ${JSON.stringify(said)}`)
-  return said.events.map(({ type, user, occurredAt, data, personal }) => ({
+const eventsOf = (events: Upcast): Event[] => {
+  if (events.kind !== 'events') throw new Error(`no events: ${JSON.stringify(events)}`)
+  return events.events.map(({ type, user, occurredAt, data, personal }) => ({
     type,
     meta: metaOf({ key: user, occurredAt }),
     data,
@@ -127,8 +127,10 @@ describe('rows of older tables', () => {
   })
 
   test('M-g: a 0 in the new casing is a 0, whatever the old casing contains', () => {
-    const [said] = eventsOf(upcast({ ...v4, calories: 0, Calories: 900, mealSummary: '', MealSummary: 'Old' }, origin))
-    expect(said).toMatchObject({ data: { calories: 0 }, personal: { mealSummary: '' } })
+    const [events] = eventsOf(
+      upcast({ ...v4, calories: 0, Calories: 900, mealSummary: '', MealSummary: 'Old' }, origin),
+    )
+    expect(events).toMatchObject({ data: { calories: 0 }, personal: { mealSummary: '' } })
     const [fallen] = eventsOf(upcast({ ...v4, calories: null, Calories: 900 }, origin))
     expect(fallen).toMatchObject({ data: { calories: 900_000 } })
   })
@@ -174,9 +176,9 @@ describe('rows of older tables', () => {
         dropped: [{ name: 'x', amount: 1 }],
       }),
     ).items
-    const said = first(eventsOf(upcast(before[MEAL], origin)))
-    expect(said).toMatchObject({ type: 'MealLogged', personal: chili })
-    const { [MEAL]: meal } = given().when(said).items
+    const events = first(eventsOf(upcast(before[MEAL], origin)))
+    expect(events).toMatchObject({ type: 'MealLogged', personal: chili })
+    const { [MEAL]: meal } = given().when(events).items
     expect(meal).toEqual({ ...before[MEAL], importId: 'import-1', rowHash: 'row-1' })
   })
 
@@ -245,9 +247,9 @@ describe('rows of older tables', () => {
     [{ PK: 'USER#ada', SK: 'PAT#p1' }, 'GSI1PK'],
     [{ PK: 'USER#ada', SK: 'PAT#a b', GSI1PK: `PATHASH#${'ab'.repeat(32)}` }, 'SK'],
   ])('%j is unreadable, and the reason names why', (row, named) => {
-    const said = upcast(row, origin)
-    expect(said.kind).toBe('unreadable')
-    expect(said).toHaveProperty('reason', expect.stringContaining(named))
+    const events = upcast(row, origin)
+    expect(events.kind).toBe('unreadable')
+    expect(events).toHaveProperty('reason', expect.stringContaining(named))
   })
 
   test('any row is read or reported with a reason, and nothing is thrown', () =>
@@ -260,8 +262,8 @@ describe('rows of older tables', () => {
             .map((odd) => ({ ...v4, ...odd })),
         ),
         (row) => {
-          const said = upcast(row, origin)
-          if (said.kind === 'events') tableOf(eventsOf(said))
+          const events = upcast(row, origin)
+          if (events.kind === 'events') tableOf(eventsOf(events))
         },
       ),
       { numRuns: 1000 },

@@ -47,14 +47,14 @@ const level = (...gallons: readonly number[]) =>
 
 describe('a location', () => {
   test('S1 S20: all its taps with their states are one query of one partition', async () => {
-    const asked: Query[] = []
+    const reads: Query[] = []
     const table = tableOf([...bar, tapped({ tap: '03', keg_id: 'keg-3' }), reading(), ...level(10, 9.8, 9.8)])
-    const taps = await scalesQueries(readerOf(table, at(60), (query) => asked.push(query), scalesTable)).taps(LOC)
+    const taps = await scalesQueries(readerOf(table, at(60), (query) => reads.push(query), scalesTable)).taps(LOC)
     expect(taps.map(({ config: { SK }, state }) => [SK, state?.SK])).toEqual([
       ['TAP#03', 'TAP#03#STATE'],
       ['TAP#07', 'TAP#07#STATE'],
     ])
-    expect(asked).toEqual([{ pk: 'LOCATION#loc-001', prefix: 'TAP#', limit: 200 }])
+    expect(reads).toEqual([{ pk: 'LOCATION#loc-001', prefix: 'TAP#', limit: 200 }])
   })
   test('S21 S22: one tap with its configuration and its state', async () => {
     expect(await after(...bar, reading()).tap(LOC, '07')).toMatchObject({
@@ -76,23 +76,26 @@ describe('a location', () => {
     })
   })
   test('its owner and members', async () => {
-    const ask = after(opened(), memberAdded())
-    expect(await ask.rightsOf(LOC, 'bob')).toMatchObject({ owner: { user_id: 'ada' }, member: { user_id: 'bob' } })
-    expect((await keys.members.page(ask.reader, LOC, all)).items.map(({ user_id }) => user_id)).toEqual(['ada', 'bob'])
+    const queries = after(opened(), memberAdded())
+    expect(await queries.rightsOf(LOC, 'bob')).toMatchObject({ owner: { user_id: 'ada' }, member: { user_id: 'bob' } })
+    expect((await keys.members.page(queries.reader, LOC, all)).items.map(({ user_id }) => user_id)).toEqual([
+      'ada',
+      'bob',
+    ])
   })
 })
 
 describe('kegs and beers', () => {
   test('S25 S26: the lifecycle of a keg and its tare', async () => {
-    const ask = after(...bar, tared({ at: at(1) }))
-    expect(await keys.kegs.get(ask.reader, 'keg-1')).toMatchObject({ beer_id: 'guinness', sg: 1.014 })
-    expect(await keys.tares.get(ask.reader, 'keg-1')).toMatchObject({ empty_offset: 29.3 })
+    const queries = after(...bar, tared({ at: at(1) }))
+    expect(await keys.kegs.get(queries.reader, 'keg-1')).toMatchObject({ beer_id: 'guinness', sg: 1.014 })
+    expect(await keys.tares.get(queries.reader, 'keg-1')).toMatchObject({ empty_offset: 29.3 })
   })
   test('S23 S24: a beer’s profile, and its keg weights', async () => {
-    const ask = after(beerDefined(), weightsSet(), measured())
-    expect(await keys.beers.get(ask.reader, null, 'guinness')).toMatchObject({ specific_gravity: 1.014 })
+    const queries = after(beerDefined(), weightsSet(), measured())
+    expect(await keys.beers.get(queries.reader, null, 'guinness')).toMatchObject({ specific_gravity: 1.014 })
     expect(
-      (await keys.beerKegs.page(ask.reader, null, 'guinness', all)).items.map(({ keg_type, measured_count }) => [
+      (await keys.beerKegs.page(queries.reader, null, 'guinness', all)).items.map(({ keg_type, measured_count }) => [
         keg_type,
         measured_count,
       ]),
@@ -102,38 +105,38 @@ describe('kegs and beers', () => {
     ])
   })
   test('S45 S-p: beers are found by the beginning of a name, in the library of the location and in the global one', async () => {
-    const ask = after(
+    const queries = after(
       beerDefined(),
       beerDefined({ beer_id: 'gose', loc_id: LOC, name: 'Gösser', meta: { key: LOC } }),
       beerDefined({ beer_id: 'ipa', name: 'IPA', meta: { key: 'ipa' } }),
     )
-    expect((await ask.beersNamed(null, ' GUINN', all)).items.map(({ beer_id }) => beer_id)).toEqual(['guinness'])
-    expect((await ask.beersNamed(LOC, 'go', all)).items.map(({ beer_id }) => beer_id)).toEqual(['gose'])
-    expect((await ask.beersNamed(null, '', all)).items.map(({ beer_id }) => beer_id)).toEqual(['guinness', 'ipa'])
-    expect(await ask.beerFor(LOC, 'guinness')).toMatchObject({ loc_id: null })
+    expect((await queries.beersNamed(null, ' GUINN', all)).items.map(({ beer_id }) => beer_id)).toEqual(['guinness'])
+    expect((await queries.beersNamed(LOC, 'go', all)).items.map(({ beer_id }) => beer_id)).toEqual(['gose'])
+    expect((await queries.beersNamed(null, '', all)).items.map(({ beer_id }) => beer_id)).toEqual(['guinness', 'ipa'])
+    expect(await queries.beerFor(LOC, 'guinness')).toMatchObject({ loc_id: null })
   })
 })
 
 describe('devices', () => {
   test('S27 S28 S29 S30: a device, its telemetry, its calibration and its past calibrations', async () => {
-    const ask = after(...bar, telemetry(), calibrated({ at: at(1) }), calibrated({ at: at(2), factor: 1.1 }))
-    expect(await ask.device(SCALE, 1)).toMatchObject({
+    const queries = after(...bar, telemetry(), calibrated({ at: at(1) }), calibrated({ at: at(2), factor: 1.1 }))
+    expect(await queries.device(SCALE, 1)).toMatchObject({
       meta: { tap: '07' },
       telemetry: { battery_pct: 80 },
       calibration: { factor: 1.1 },
     })
     expect(
-      (await keys.pastCalibrations.page(ask.reader, SCALE, 1, { reverse: true, ...all })).items.map(
+      (await keys.pastCalibrations.page(queries.reader, SCALE, 1, { reverse: true, ...all })).items.map(
         ({ factor }) => factor,
       ),
     ).toEqual([1.1, 1.02])
   })
   test('S36 S-d: the tap of a scale, by the index, and no other item with its id', async () => {
-    const asked: Query[] = []
+    const reads: Query[] = []
     const table = tableOf([claimed(), ...bar, reading(), telemetry(), quarantined()])
-    const ask = scalesQueries(readerOf(table, at(60), (query) => asked.push(query), scalesTable))
-    expect(await ask.tapOfDevice(SCALE)).toMatchObject({ SK: 'TAP#07' })
-    expect(asked).toEqual([{ index: 'device-index', pk: SCALE, prefix: 'LOCATION#', limit: 1 }])
+    const queries = scalesQueries(readerOf(table, at(60), (query) => reads.push(query), scalesTable))
+    expect(await queries.tapOfDevice(SCALE)).toMatchObject({ SK: 'TAP#07' })
+    expect(reads).toEqual([{ index: 'device-index', pk: SCALE, prefix: 'LOCATION#', limit: 1 }])
     expect(await after(registered()).tapOfDevice(SCALE)).toBeUndefined()
   })
   test('S37 S-d: the low batteries of a location, the lowest first, and of no other location', async () => {
@@ -147,16 +150,16 @@ describe('devices', () => {
       registered({ device_id }),
       telemetry({ device_id, battery_pct }),
     ])
-    const ask = after(
+    const queries = after(
       ...events,
       registered({ device_id: 'E', meta: { key: 'loc-002' } }),
       telemetry({ device_id: 'E', battery_pct: 1, meta: { key: 'loc-002' } }),
     )
-    expect((await ask.lowBatteries(LOC, 20, all)).items).toEqual([
+    expect((await queries.lowBatteries(LOC, 20, all)).items).toEqual([
       { device_id: 'B', epoch: 1 },
       { device_id: 'A', epoch: 1 },
     ])
-    expect((await ask.lowBatteries(LOC, 100, { limit: 1 })).items).toHaveLength(1)
+    expect((await queries.lowBatteries(LOC, 100, { limit: 1 })).items).toHaveLength(1)
   })
   test('the devices that a location owns, with their epochs', async () => {
     expect((await after(...bar, registered({ device_id: 'B', epoch: 3 })).devices(LOC, all)).items).toEqual([
@@ -166,13 +169,13 @@ describe('devices', () => {
     expect((await after(...bar, released({ meta: { occurredAt: at(1) } })).devices(LOC, all)).items).toEqual([])
   })
   test('quarantined readings, the newest first, with the reasons counted', async () => {
-    const ask = after(quarantined(), quarantined({ seq: 2, at: at(1), reason: 'future' }))
+    const queries = after(quarantined(), quarantined({ seq: 2, at: at(1), reason: 'future' }))
     expect(
       (
-        await keys.quarantined.page(ask.reader, LOC, { under: keys.quarantinedAt(SCALE), reverse: true, ...all })
+        await keys.quarantined.page(queries.reader, LOC, { under: keys.quarantinedAt(SCALE), reverse: true, ...all })
       ).items.map(({ reason }) => reason),
     ).toEqual(['future', 'range'])
-    expect(await keys.quarantineCounts.get(ask.reader, LOC, SCALE)).toMatchObject({ total: 2 })
+    expect(await keys.quarantineCounts.get(queries.reader, LOC, SCALE)).toMatchObject({ total: 2 })
   })
 })
 
@@ -184,13 +187,13 @@ describe('alerts', () => {
     expect(await keys.graces.get(pending.reader, LOC, 'TAP#07', 'low_keg')).toMatchObject({
       fire_at: '2026-11-16T12:06:00.000Z',
     })
-    const ask = after(...bar, low(1), low(6), acknowledged({ meta: { occurredAt: at(7) } }))
-    expect(await keys.graces.get(ask.reader, LOC, 'TAP#07', 'low_keg')).toBeUndefined()
-    expect((await keys.activeAlerts.page(ask.reader, LOC, all)).items).toMatchObject([
+    const queries = after(...bar, low(1), low(6), acknowledged({ meta: { occurredAt: at(7) } }))
+    expect(await keys.graces.get(queries.reader, LOC, 'TAP#07', 'low_keg')).toBeUndefined()
+    expect((await keys.activeAlerts.page(queries.reader, LOC, all)).items).toMatchObject([
       { type: 'low_keg', entity: 'TAP#07', state: 'acknowledged' },
     ])
     expect(
-      (await keys.pastAlerts.page(ask.reader, LOC, { reverse: true, ...all })).items.map(({ state }) => state),
+      (await keys.pastAlerts.page(queries.reader, LOC, { reverse: true, ...all })).items.map(({ state }) => state),
     ).toEqual(['acknowledged', 'active'])
   })
 })

@@ -35,16 +35,16 @@ describe('the keys of points in a store of items', () => {
 })
 
 test('S64: a Timestream query has a dimension before the time, and bounds', async () => {
-  const asked: string[] = []
+  const reads: string[] = []
   const client = {
-    send: async ({ input }: { input: { QueryString: string } }) => (asked.push(input.QueryString), { Rows: [] }),
+    send: async ({ input }: { input: { QueryString: string } }) => (reads.push(input.QueryString), { Rows: [] }),
   }
   const { bins } = readerOf({ spec: kegReadings, table: 'keg-readings', client: async () => client as never })
   await bins(
     { measure: 'reading', where: { tap_id: "o'neill#TAP#07" }, from: AT, to: AT + 3_600_000, partitions: [] },
     { ms: 60_000, of: ['level_pct'] },
   )
-  expect(asked).toEqual([
+  expect(reads).toEqual([
     'SELECT bin(time, 60s) AS t, count("level_pct"), sum(round("level_pct" * 1000000)), min("level_pct") FROM "scale-sense"."keg-readings"' +
       ` WHERE measure_name = 'reading' AND "tap_id" = 'o''neill#TAP#07' AND time >= from_iso8601_timestamp('2026-03-18T12:00:00.000Z') AND time < from_iso8601_timestamp('2026-03-18T13:00:00.000Z')` +
       ' GROUP BY bin(time, 60s) ORDER BY t ASC',

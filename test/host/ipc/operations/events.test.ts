@@ -42,9 +42,9 @@ const partitioned = (partitions: readonly (readonly Pick<LogRecord, 'key' | 'tim
   const readKey = async function* (key: string, from = 0) {
     for await (const batch of read(0, from)) yield batch.filter((record) => record.key === key)
   }
-  const marks = records.map((rows, partition) => ({ partition, low: 0, high: rows.length }))
+  const watermarks = records.map((rows, partition) => ({ partition, low: 0, high: rows.length }))
   const last = async (args: Parameters<typeof lastOf>[2]): Promise<readonly string[]> =>
-    (await lastOf({ read, readKey }, marks, args)).map(({ partition, offset }) => `${partition}:${offset}`)
+    (await lastOf({ read, readKey }, watermarks, args)).map(({ partition, offset }) => `${partition}:${offset}`)
   return { began, last }
 }
 
@@ -90,9 +90,9 @@ describe('events', () => {
     const runtime = await openRuntime({ config })
     const { log, codec, start } = runtime.pipeline('meals')
     await start('processor')
-    const said = [meal('ann', 1, 'secret soup'), meal('bob', 2, 'hidden bread')]
-    await codec.keysFor?.(said)
-    await log.append(said.map((event) => ({ key: event.meta.key, value: codec.encode(event) })))
+    const meals = [meal('ann', 1, 'secret soup'), meal('bob', 2, 'hidden bread')]
+    await codec.keysFor?.(meals)
+    await log.append(meals.map((event) => ({ key: event.meta.key, value: codec.encode(event) })))
     await createPerform(runtime)('forget', { subject: 'ann' }, noOutput())
     await runtime.close()
     const shown = async (): Promise<readonly string[]> => {

@@ -221,10 +221,10 @@ describe('forgetting a person', () => {
     const config = await livedConfig()
     const runtime = await openWithProcessor(config)
     const { domain, log, codec, control } = runtime.pipeline('meals')
-    const workshop = runtime.adapters.buildStorage(domain)
+    const buildStorage = runtime.adapters.buildStorage(domain)
     let forgot: Promise<unknown> | undefined
-    const open: typeof workshop.open = async (generation) => {
-      const target = await workshop.open(generation)
+    const open: typeof buildStorage.open = async (generation) => {
+      const target = await buildStorage.open(generation)
       // The first build is complete when the person is forgotten, and not listed yet.
       return {
         ...target,
@@ -242,7 +242,7 @@ describe('forgetting a person', () => {
       clock: systemClock,
       holder: 'test',
       served: runtime.pipeline('meals').serving().store,
-      storage: { ...workshop, open },
+      storage: { ...buildStorage, open },
     })
     expect(made.generation).toBe(3)
     expect((await control.generations('meals')).map(({ generation }) => generation)).toEqual([1, 3])

@@ -44,13 +44,13 @@ test(
     const file = fileOf('rows.ndjson', rows)
     const importId = createHash('sha256').update(readFileSync(file)).digest('hex').slice(0, 32)
     const records = () =>
-      withOperations(context, {}, async (ask) => {
+      withOperations(context, {}, async (call) => {
         const types: string[] = []
-        await ask('events', { domain: 'meals' }, (row) => void types.push((row as EventRow).type))
+        await call('events', { domain: 'meals' }, (row) => void types.push((row as EventRow).type))
         return types.filter((type) => type === 'MealsImported').length
       })
-    await withOperations(context, { processing: true, first: true }, (ask) =>
-      ask('import', { domain: 'meals', importId, lines: rows.map((text, index) => ({ line: index + 1, text })) }),
+    await withOperations(context, { processing: true, first: true }, (call) =>
+      call('import', { domain: 'meals', importId, lines: rows.map((text, index) => ({ line: index + 1, text })) }),
     )
     expect(await records()).toBe(0)
     await importFile(context, { domain: 'meals', file: fileOf('reversed.ndjson', rows.toReversed()) })

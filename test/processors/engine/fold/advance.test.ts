@@ -2,13 +2,13 @@ import { expect, test } from 'vitest'
 import { advance } from '../../../../processors/engine/fold/advance.ts'
 import { keyOf, type Stored } from '../../../../projections/item.ts'
 import { isFault } from '../../../../schemas/fault.ts'
-import { accountKey, accounts, eventOf, heardOf, paid, paymentKey } from '../ledger.ts'
+import { accountKey, accounts, eventOf, logRecords, paid, paymentKey } from '../ledger.ts'
 import { memoryStore, type MemoryStore } from '../../../../testing/memory-store.ts'
 
-const span = (events: Parameters<typeof heardOf>[0], first = 0) => ({
+const span = (events: Parameters<typeof logRecords>[0], first = 0) => ({
   decider: accounts,
   key: 'a',
-  events: heardOf(events, first),
+  events: logRecords(events, first),
 })
 const total = (store: MemoryStore) => store.items.get(keyOf(accountKey('a')))
 
@@ -23,7 +23,7 @@ test('a burst of one key is written once per item', async () => {
 
 test('the missing items of all keys are loaded in one batch, then the folds run again', async () => {
   const store = memoryStore()
-  const other = { decider: accounts, key: 'b', events: heardOf([paid(2, 'q', { key: 'b' })], 7) }
+  const other = { decider: accounts, key: 'b', events: logRecords([paid(2, 'q', { key: 'b' })], 7) }
   await advance({ store, spans: [span([paid(1, 'p')]), other] })
   expect(store.loads).toEqual([4])
 })

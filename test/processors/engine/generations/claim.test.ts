@@ -7,16 +7,16 @@ import { memoryStore } from '../../../../testing/memory-store.ts'
 
 /** One folder: a lock is held by one at a time, and let go when its process ends. */
 const folder = () => {
-  const held = new Set<number>()
+  const locked = new Set<number>()
   const here: BuildPlace = {
     place: 'here',
     lock: async (generation) => {
-      if (held.has(generation)) return undefined
-      held.add(generation)
-      return { release: async () => void held.delete(generation) }
+      if (locked.has(generation)) return undefined
+      locked.add(generation)
+      return { release: async () => void locked.delete(generation) }
     },
   }
-  return { here, held }
+  return { here, locked }
 }
 
 const controlled = async () => {
@@ -40,50 +40,50 @@ const begin = (control: Control, holder: string, storage: BuildPlace) =>
 
 test('a build begins at once after another died before its generation was listed, and has only the lock of its generation', async () => {
   const { control, dying } = await controlled()
-  const { here, held } = folder()
+  const { here, locked } = folder()
   await expect(begin(dying, 'one', here)).rejects.toThrow('killed')
-  held.clear()
+  locked.clear()
   const { generation, lock } = await begin(control, 'two', here)
   expect(generation).toMatchObject({ generation: 2, state: 'building' })
-  expect([...held]).toEqual([2])
+  expect([...locked]).toEqual([2])
   await expect(begin(control, 'three', here)).rejects.toMatchObject({ code: 'rebuild-running' })
-  expect([...held]).toEqual([2])
+  expect([...locked]).toEqual([2])
   await lock.release()
-  expect([...held]).toEqual([])
+  expect([...locked]).toEqual([])
 })
 
 test('a half-built generation is resumed at once after another process completed another generation and died', async () => {
   const { control } = await controlled()
-  const { here, held } = folder()
+  const { here, locked } = folder()
   await begin(control, 'one', here)
-  held.clear()
+  locked.clear()
   const { generation } = (await begin(control, 'two', here)).generation
   await control.follow(ledger.name, generation, 'two')
   await control.begin(ledger, { holder: 'two', place: 'here' })
   await control.drop(ledger.name, 4, 'two')
-  held.clear()
+  locked.clear()
   expect(
     (await claim({ domain: ledger, control, holder: 'three', storage: here, resume: 2 })).generation,
   ).toMatchObject({ generation: 2 })
-  expect([...held]).toEqual([2])
+  expect([...locked]).toEqual([2])
   await expect(claim({ domain: ledger, control, holder: 'four', storage: here, resume: 2 })).rejects.toMatchObject({
     code: 'rebuild-running',
   })
-  expect([...held]).toEqual([2])
+  expect([...locked]).toEqual([2])
 })
 
 test('a build takes the next number if another one died before its end, and has only the lock of its generation', async () => {
   const { control } = await controlled()
-  const { here, held } = folder()
+  const { here, locked } = folder()
   await begin(control, 'one', here)
-  held.clear()
+  locked.clear()
   expect((await begin(control, 'two', here)).generation).toMatchObject({ generation: 3 })
-  expect([...held]).toEqual([3])
+  expect([...locked]).toEqual([3])
 })
 
 test('a generation counts as being built while its builder lives, which the lock shows on this machine and the lease elsewhere', async () => {
   const { control } = await controlled()
-  const { here, held } = folder()
+  const { here, locked } = folder()
   const {
     generation: { generation },
   } = await begin(control, 'one', here)
@@ -94,8 +94,8 @@ test('a generation counts as being built while its builder lives, which the lock
       storage,
     )
   expect([await is(here), await is(there), await is(here, 1)]).toEqual([true, true, false])
-  held.clear()
+  locked.clear()
   expect([await is(here), await is(there)]).toEqual([false, true])
   await control.release(ledger.name, 'one')
-  expect([await is(here), await is(there), held.size]).toEqual([false, false, 0])
+  expect([await is(here), await is(there), locked.size]).toEqual([false, false, 0])
 })

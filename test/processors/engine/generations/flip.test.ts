@@ -13,7 +13,7 @@ const opened = async () => {
   const { generation } = await control.begin(ledger, { holder: 'me', place: 'here' })
   await control.follow(ledger.name, generation, 'me')
   const stores = [memoryStore(), memoryStore()] as const
-  const reach = async (end: number) => {
+  const catchUp = async (end: number) => {
     for (const store of stores) await store.setCheckpoint(end)
   }
   const followed = new Set(['ledger.g1', 'ledger.g2'])
@@ -45,10 +45,10 @@ const opened = async () => {
     })
   }
   const flipTo = async (to: number, end: number, acceptParked = false) => {
-    await reach(end)
+    await catchUp(end)
     return start(to, end, { acceptParked })
   }
-  return { control, clock, stores, followed, reach, start, flipTo }
+  return { control, clock, stores, followed, catchUp, start, flipTo }
 }
 
 const park = (store: MemoryStore, key: string, offset: number) =>
@@ -137,8 +137,8 @@ test('a generation that does not exist, and a half-built one, do not serve', asy
 })
 
 test('a generation that no processor follows does not serve unless that is accepted, also if the log gets no events', async () => {
-  const { control, clock, followed, reach, start } = await opened()
-  await reach(10)
+  const { control, clock, followed, catchUp, start } = await opened()
+  await catchUp(10)
   followed.clear()
   const flipping = expect(start(2, 10)).rejects.toMatchObject({
     code: 'generation-unfollowed',
@@ -151,8 +151,8 @@ test('a generation that no processor follows does not serve unless that is accep
 })
 
 test('a flip waits for a processor that starts to follow', async () => {
-  const { clock, followed, reach, start } = await opened()
-  await reach(10)
+  const { clock, followed, catchUp, start } = await opened()
+  await catchUp(10)
   followed.delete('ledger.g2')
   const flipping = start(2, 10)
   await clock.pass(5_000)
@@ -162,8 +162,8 @@ test('a flip waits for a processor that starts to follow', async () => {
 })
 
 test('a command of another fold version flips to a generation that processors of its release follow, and to no other', async () => {
-  const { clock, followed, reach, start } = await opened()
-  await reach(10)
+  const { clock, followed, catchUp, start } = await opened()
+  await catchUp(10)
   followed.delete('ledger.g2')
   const flipping = expect(start(2, 10, { foldVersion: 7 })).rejects.toMatchObject({ code: 'generation-unfollowed' })
   await clock.pass(31_000)

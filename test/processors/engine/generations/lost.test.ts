@@ -21,7 +21,7 @@ test.each([
   'the generation that replaces a lost one is folded to the end of the log, and sends $sends',
   async ({ parked, offsets }) => {
     const log = memoryLog()
-    log.say(...Array.from({ length: 6 }, (_, index) => eventOf('Moved', { to: 'b', amount: 1 }, { id: `m${index}` })))
+    log.add(...Array.from({ length: 6 }, (_, index) => eventOf('Moved', { to: 'b', amount: 1 }, { id: `m${index}` })))
     const control = createControl({ store: memoryStore(), now: systemClock.now })
     await control.ensure(ledger, { cluster: 'c', topic: ledger.topic, partitions: 1 }, async () => {})
     const stores = new Map<number, MemoryStore>()

@@ -6,15 +6,15 @@ import { createLedger } from '../../../../processors/engine/outgoing/ledger.ts'
 import { startSender } from '../../../../processors/engine/outgoing/sender.ts'
 import type { ServingPeriod } from '../../../../processors/engine/outgoing/serving-periods.ts'
 import { Fault } from '../../../../schemas/fault.ts'
-import { eventOf, heardOf, jsonCodec, ledger } from '../ledger.ts'
+import { eventOf, logRecords, jsonCodec, ledger } from '../ledger.ts'
 import { memoryStore, type MemoryStore } from '../../../../testing/memory-store.ts'
 import { virtualClock } from '../virtual-clock.ts'
 import { rowRulesOf } from '../../../../processors/engine/outgoing/row-rules.ts'
 
 const [accounts] = decidersOf(ledger, rowRulesOf(ledger.table, jsonCodec)) as [Decider, Decider]
 const move = (id: string) => eventOf('Moved', { to: 'b', amount: 5 }, { id })
-const fold = (store: MemoryStore, events: Parameters<typeof heardOf>[0], first = 0) =>
-  advance({ store, spans: [{ decider: accounts, key: 'a', events: heardOf(events, first) }] })
+const fold = (store: MemoryStore, events: Parameters<typeof logRecords>[0], first = 0) =>
+  advance({ store, spans: [{ decider: accounts, key: 'a', events: logRecords(events, first) }] })
 
 const appending = (fail: () => boolean = () => false) => {
   const records: NewRecord[] = []
@@ -79,20 +79,20 @@ test('a derived event is written in the same commit as its cause, then sent once
 test('the position of a derived event is stored under its cause, also by the process that takes over and in the other generation', async () => {
   const [ledgerStore, stores] = [memoryStore(), [memoryStore(), memoryStore()]]
   for (const store of stores) await fold(store, [move('m1')], 7)
-  const kept = (store: MemoryStore | undefined) =>
+  const positionsIn = (store: MemoryStore | undefined) =>
     [...(store?.items.values() ?? [])].filter(({ PK }) => PK.startsWith('DERIVED#'))
   const { log } = appending()
   const first = sending(ledgerStore, { log, stores })
   await first.clock.pass(5_000)
   await first.sender.stop()
-  for (const store of stores) expect(kept(store)).toMatchObject([{ PK: 'DERIVED#0#7', partition: 0, offset: 0 }])
+  for (const store of stores) expect(positionsIn(store)).toMatchObject([{ PK: 'DERIVED#0#7', partition: 0, offset: 0 }])
   const later = memoryStore()
   await fold(later, [move('m1')], 7)
   const second = sending(ledgerStore, { log, stores: [later], processName: 'b' })
   await second.clock.pass(5_000)
   await second.sender.stop()
   expect(outbox(later)).toEqual([])
-  expect(kept(later)).toMatchObject([{ PK: 'DERIVED#0#7', partition: 0, offset: 0 }])
+  expect(positionsIn(later)).toMatchObject([{ PK: 'DERIVED#0#7', partition: 0, offset: 0 }])
 })
 
 test('the id of a derived event depends on its cause alone, so a replay gives the same id', async () => {
@@ -221,7 +221,7 @@ test('an event that the log cannot hold is reported and waits with the later eve
       {
         decider: accounts,
         key: 'c',
-        events: heardOf([eventOf('Moved', { to: 'b', amount: 5 }, { id: 'm3', key: 'c' })], 2),
+        events: logRecords([eventOf('Moved', { to: 'b', amount: 5 }, { id: 'm3', key: 'c' })], 2),
       },
     ],
   })

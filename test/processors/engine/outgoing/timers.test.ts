@@ -4,14 +4,14 @@ import { decidersOf, type Decider } from '../../../../processors/engine/fold/dec
 import { createLedger } from '../../../../processors/engine/outgoing/ledger.ts'
 import type { Log, NewRecord } from '../../../../processors/engine/ports/log.ts'
 import { startTimers } from '../../../../processors/engine/outgoing/timers.ts'
-import { eventOf, heardOf, jsonCodec, ledger, paid } from '../ledger.ts'
+import { eventOf, logRecords, jsonCodec, ledger, paid } from '../ledger.ts'
 import { memoryStore, type MemoryStore } from '../../../../testing/memory-store.ts'
 import { virtualClock } from '../virtual-clock.ts'
 import { rowRulesOf } from '../../../../processors/engine/outgoing/row-rules.ts'
 
 const [accounts] = decidersOf(ledger, rowRulesOf(ledger.table, jsonCodec)) as [Decider, Decider]
-const fold = (store: MemoryStore, events: Parameters<typeof heardOf>[0], first = 0) =>
-  advance({ store, spans: [{ decider: accounts, key: 'a', events: heardOf(events, first) }] })
+const fold = (store: MemoryStore, events: Parameters<typeof logRecords>[0], first = 0) =>
+  advance({ store, spans: [{ decider: accounts, key: 'a', events: logRecords(events, first) }] })
 const remind = (at: number | null, id: string) => eventOf('Reminded', { at }, { id })
 const rows = (store: MemoryStore) => [...store.items.values()].filter(({ PK }) => PK.startsWith('TIMER#'))
 

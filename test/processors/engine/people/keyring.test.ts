@@ -29,8 +29,8 @@ const memoryKeys = (
       loads.push([...subjects])
       return subjects.map((subject) => people.get(subject))
     },
-    ensureKeys: async (asked) => {
-      for (const [subject, places] of asked)
+    ensureKeys: async (requested) => {
+      for (const [subject, places] of requested)
         people.set(subject, {
           key: key(1),
           destroyed: [],
@@ -104,10 +104,10 @@ describe('the keyring', () => {
     const ring = createKeyring(memoryKeys(new Map(names.map((name) => [name, person()]))), { now: () => 0, limit: 10 })
     const sealing = ring.sealing('meals')
     await sealing.load(names)
-    const held = () => names.filter((name) => codeOf(() => sealing.opening(name, key(1).id)) === 'none')
-    expect(held()).toEqual(names.slice(10))
+    const cached = () => names.filter((name) => codeOf(() => sealing.opening(name, key(1).id)) === 'none')
+    expect(cached()).toEqual(names.slice(10))
     ring.evict('person 15')
-    expect(held()).toHaveLength(9)
+    expect(cached()).toHaveLength(9)
   })
 
   test('plain text is allowed only before the ends of the log at the creation of the store', () => {

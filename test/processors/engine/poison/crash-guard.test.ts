@@ -31,7 +31,7 @@ const lives = (deadly: (offset: number) => boolean, end = 8) => {
   const live = async (batch = end): Promise<'lived' | 'died'> => {
     const clock = virtualClock()
     const attempts = createDeliveryAttempts(control, { domain: 'ledger', generation: 1, processName: `life ${++life}` })
-    const care = createCrashGuard({
+    const guard = createCrashGuard({
       attempts,
       clock,
       partition: 0,
@@ -49,7 +49,8 @@ const lives = (deadly: (offset: number) => boolean, end = 8) => {
       checkpoint = (records.at(-1)?.offset ?? 0) + 1
     }
     const run = async () => {
-      while (checkpoint < end) await care.fold(recordsOf(checkpoint, Math.min(end, checkpoint + batch)), lease, process)
+      while (checkpoint < end)
+        await guard.fold(recordsOf(checkpoint, Math.min(end, checkpoint + batch)), lease, process)
       return 'lived' as const
     }
     let outcome: 'lived' | 'died' = 'died'
@@ -140,14 +141,14 @@ describe('a healthy event is not taken for a crashing one', () => {
         generation: 1,
         processName: `life ${index}`,
       })
-      const care = createCrashGuard({
+      const guard = createCrashGuard({
         attempts,
         clock,
         partition: 0,
         failed: () => undefined,
         recordCrashing: async ({ offset }) => void killers.push(offset),
       })
-      await expect(care.fold(recordsOf(0, 3), lease, () => Promise.reject(new Error('no store')))).rejects.toThrow(
+      await expect(guard.fold(recordsOf(0, 3), lease, () => Promise.reject(new Error('no store')))).rejects.toThrow(
         'no store',
       )
     }

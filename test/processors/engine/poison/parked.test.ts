@@ -108,7 +108,7 @@ describe('an entry', () => {
       since: 1_000,
       waiting: 1,
     })
-    world.log.say(paid(1, 's'), paid(1, 't'))
+    world.log.add(paid(1, 's'), paid(1, 't'))
     await world.log.deliver()
     expect(await theOne(world)).toMatchObject({ offset: 1, waiting: 3, through: 5 })
     await world.log.deliver()
@@ -118,19 +118,19 @@ describe('an entry', () => {
 
   test('distinguishes the outcome of the event itself from those of the waiting events, in the same batch and later', async () => {
     const { log, store } = worldOf(paid(5, 'p'), broke('b'), paid(1, 'q'))
-    const told = new Map<number, Outcome | undefined>()
+    const outcomes = new Map<number, Outcome | undefined>()
     const batchFolded = ({ exceptions }: BatchResult): void =>
-      exceptions.forEach((outcome, offset) => told.set(offset, outcome))
+      exceptions.forEach((outcome, offset) => outcomes.set(offset, outcome))
     await startProcessor({ domain: ledger, generation: 1, log, store, codec: jsonCodec, clock, batchFolded })
     await log.deliver()
-    log.say(paid(1, 'r'))
+    log.add(paid(1, 'r'))
     await log.deliver()
-    expect([...told]).toMatchObject([
+    expect([...outcomes]).toMatchObject([
       [1, { kind: 'parked', reason: 'this fold is broken' }],
       [2, { kind: 'parked', behind: true }],
       [3, { kind: 'parked', behind: true }],
     ])
-    expect(told.get(1)).not.toHaveProperty('behind')
+    expect(outcomes.get(1)).not.toHaveProperty('behind')
   })
 
   test('keeps a bounded part of a long message', async () => {
@@ -156,7 +156,7 @@ describe('an entry', () => {
   test('of an undecodable record counts the waiting records', async () => {
     const world = worldOf()
     await world.log.append([{ key: 'a', value: Buffer.from('{') }])
-    world.log.say(paid(1, 'p'), paid(1, 'q'), paid(1, 'r', { key: 'b' }))
+    world.log.add(paid(1, 'p'), paid(1, 'q'), paid(1, 'r', { key: 'b' }))
     await follow(world)
     expect(await theOne(world)).toMatchObject({ key: 'a', projection: '*', waiting: 2, since: 1_000 })
   })
@@ -247,7 +247,7 @@ describe('healing', () => {
     const world = worldOf(paid(5, 'p'), broke('b'), paid(1, 'q'))
     const running = await follow(world)
     await world.log.append([{ key: 'a', value: Buffer.from('{') }])
-    world.log.say(paid(2, 'r'))
+    world.log.add(paid(2, 'r'))
     await world.log.deliver()
     const [every, own] = (await parked(world)) as [StoredParked, StoredParked]
     expect([every, own]).toMatchObject([
@@ -272,7 +272,7 @@ describe('healing', () => {
     await requestRetry(world.store, await theOne(world))
     await (await follow(world, mended)).heal()
     const again = worldOf()
-    world.log.say(broke('c'), paid(1, 'r'))
+    world.log.add(broke('c'), paid(1, 'r'))
     await follow({ ...again, log: world.log, store: world.store })
     expect(await theOne(world)).toMatchObject({ offset: 2, waiting: 1 })
   })
@@ -295,15 +295,15 @@ describe('a discard', () => {
     const afresh = { ...world, store: memoryStore() }
     await follow(afresh)
     expect(itemsOf(afresh)).toEqual(itemsOf(world))
-    const told = []
+    const outcomes = []
     for await (const step of historyOf({
       domain: ledger,
       codec: jsonCodec,
       log: withVerdicts(world.log, () => world.verdicts.list('ledger')),
       key: 'a',
     }))
-      told.push(step.outcome.kind)
-    expect(told).toEqual(['applied', 'applied', 'applied'])
+      outcomes.push(step.outcome.kind)
+    expect(outcomes).toEqual(['applied', 'applied', 'applied'])
   })
 
   test('of an undecodable record, with a key or without', async () => {
@@ -316,7 +316,7 @@ describe('a discard', () => {
         key,
         value: Buffer.from('{'),
       })
-    world.log.say(paid(1, 'p'))
+    world.log.add(paid(1, 'p'))
     const running = await follow(world)
     for (const entry of await parked(world)) await discard(discarding(world), entry, why)
     expect(await running.heal()).toBe(2)

@@ -35,20 +35,20 @@ const domainOf = (items: Readonly<Record<string, Item>>): Domain => ({
   ],
 })
 
-const said = (text: string, key: string): Event => ({
+const written = (text: string, key: string): Event => ({
   ...eventOf('Closed', {}, { id: `${key}-${text}`, key }),
   type: 'Written',
   data: { text },
 })
 /** The bad item comes third of key a, in the middle of key b's events. */
 const events = [
-  said('1', 'a'),
-  said('1', 'b'),
-  said('2', 'a'),
-  said('bad', 'a'),
-  said('2', 'b'),
-  said('4', 'a'),
-  said('3', 'b'),
+  written('1', 'a'),
+  written('1', 'b'),
+  written('2', 'a'),
+  written('bad', 'a'),
+  written('2', 'b'),
+  written('4', 'a'),
+  written('3', 'b'),
 ]
 
 const summary = async (store: Store) =>
@@ -153,10 +153,10 @@ describe('an item that only the store rejects parks its key', () => {
 
 test('a log key that is too long for an item key is parked under its hash', async () => {
   const long = 'k'.repeat(3_000)
-  const [log, store] = [memoryLog([said('1', long), said('2', long), said('1', 'b')]), memoryStore()]
+  const [log, store] = [memoryLog([written('1', long), written('2', long), written('1', 'b')]), memoryStore()]
   await startProcessor({ domain: domainOf({}), generation: 1, log, store, codec: jsonCodec, clock: virtualClock() })
   await log.deliver()
-  log.say(said('3', long), said('2', 'b'))
+  log.add(written('3', long), written('2', 'b'))
   await log.deliver()
   expect(await parkedIn(store, [0])).toMatchObject([
     { key: long, offset: 0, waiting: 2, SK: expect.stringMatching(/^notes#sha256:[0-9a-f]{64}$/) as string },

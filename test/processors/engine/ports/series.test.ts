@@ -80,16 +80,16 @@ test('a point has the version of its event, and a refused or duplicate event has
 
 test('points are written before the items: while the series is down, neither the items nor the checkpoint change', async () => {
   const [log, store, series] = [memoryLog([paid(5, '10')]), memoryStore(), memorySeries()]
-  const told: unknown[] = []
+  const reported: unknown[] = []
   series.failing.push(down(), down())
   const itemsThen: number[] = []
   const failed = (error: unknown) => {
-    told.push(error)
+    reported.push(error)
     itemsThen.push(store.items.size)
   }
   await startProcessor({ domain: measured, generation: 1, log, store, series, codec: jsonCodec, clock, failed })
   await log.deliver()
-  expect(told).toMatchObject([{ code: 'series-unavailable' }, { code: 'series-unavailable' }])
+  expect(reported).toMatchObject([{ code: 'series-unavailable' }, { code: 'series-unavailable' }])
   expect(itemsThen).toEqual([0, 0])
   expect(versions(series.written)).toEqual([[10, 1]])
   expect(await store.checkpoints()).toEqual(new Map([[0, 1]]))
@@ -187,9 +187,11 @@ test('a point that the store rejects permanently is reported and delays nothing'
     reader: { points: async function* () {}, bins: async () => [] },
     close: async () => undefined,
   }
-  const told: unknown[] = []
-  await reportRejected(series, (error) => told.push(error)).write([point])
-  expect(told).toMatchObject([{ code: 'series-rejected', message: expect.stringContaining('it is too old') as string }])
+  const reported: unknown[] = []
+  await reportRejected(series, (error) => reported.push(error)).write([point])
+  expect(reported).toMatchObject([
+    { code: 'series-rejected', message: expect.stringContaining('it is too old') as string },
+  ])
 })
 
 test('bins that are computed in memory are in the order of time and dimension', () => {

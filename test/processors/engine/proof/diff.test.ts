@@ -13,10 +13,10 @@ const item = (SK: string, pos: number, rest: Omit<Item, 'PK' | 'SK'> = {}): Stor
 const marker = (offset: number, rest: Omit<Item, 'PK' | 'SK'>): Stored =>
   ({ PK: `OUTCOME#0#${offset}`, SK: 'OUTCOME', ttl: 9_999_999, ...rest, _pos: offset }) as Stored
 
-const storeOf = async (items: readonly Stored[], reached = 100): Promise<MemoryStore> => {
+const storeOf = async (items: readonly Stored[], caughtUp = 100): Promise<MemoryStore> => {
   const store = memoryStore()
   for (const each of items) store.items.set(keyOf(each), each)
-  await store.setCheckpoint(reached)
+  await store.setCheckpoint(caughtUp)
   return store
 }
 

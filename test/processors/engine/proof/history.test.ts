@@ -7,7 +7,7 @@ import type { Log } from '../../../../processors/engine/ports/log.ts'
 import type { Codec } from '../../../../schemas/codec.ts'
 import { DERIVED_SOURCE, type Event } from '../../../../schemas/event.ts'
 import { jsonPacking } from '../../../../simulation/json-packing.ts'
-import { accountKey, accounts, activity, eventOf, heardOf, jsonCodec, ledger, paid, paymentKey } from '../ledger.ts'
+import { accountKey, accounts, activity, eventOf, logRecords, jsonCodec, ledger, paid, paymentKey } from '../ledger.ts'
 import { memoryStore } from '../../../../testing/memory-store.ts'
 import { memoryTarget } from '../memory-target.ts'
 
@@ -24,53 +24,53 @@ const logOf = (events: readonly Event[], broken = -1): Pick<Log, 'readKey'> => (
   },
 })
 
-const toldOf = async (
+const explained = async (
   events: readonly Event[],
   broken?: number,
   codec: Codec = jsonCodec,
 ): Promise<readonly ExplainedEvent[]> => {
   const all: ExplainedEvent[] = []
-  for await (const told of historyOf({ domain: ledger, codec, log: logOf(events, broken), key: 'a' })) all.push(told)
+  for await (const steps of historyOf({ domain: ledger, codec, log: logOf(events, broken), key: 'a' })) all.push(steps)
   return all
 }
 
-const totals = (told: readonly ExplainedEvent[]) =>
-  told.flatMap(({ offset, changes }) =>
+const totals = (steps: readonly ExplainedEvent[]) =>
+  steps.flatMap(({ offset, changes }) =>
     changes
       .filter(({ SK }) => SK === 'TOTAL')
       .map(({ before, after }) => [offset, before?.['total'], after?.['total']]),
   )
 
 test('every event of the key is reported with its changes, and no event of other keys', async () => {
-  const told = await toldOf([paid(5, 'p'), paid(1, 'x', { key: 'b' }), paid(2, 'q')])
-  expect(told.map(({ offset }) => offset)).toEqual([0, 2])
-  expect(totals(told)).toEqual([
+  const steps = await explained([paid(5, 'p'), paid(1, 'x', { key: 'b' }), paid(2, 'q')])
+  expect(steps.map(({ offset }) => offset)).toEqual([0, 2])
+  expect(totals(steps)).toEqual([
     [0, undefined, 5],
     [2, 5, 7],
   ])
 })
 
 test('a refused event is reported with its refusal and changes only its outcome row', async () => {
-  const told = await toldOf([paid(5, 'p'), paid(-9, 'q')])
-  expect(told[1]?.outcome).toMatchObject({ kind: 'refused', refusal: { code: 'overdrawn' } })
-  expect(told[1]?.changes.map(({ PK }) => PK).filter((pk) => pk.startsWith('ACCOUNT'))).toEqual([])
+  const steps = await explained([paid(5, 'p'), paid(-9, 'q')])
+  expect(steps[1]?.outcome).toMatchObject({ kind: 'refused', refusal: { code: 'overdrawn' } })
+  expect(steps[1]?.changes.map(({ PK }) => PK).filter((pk) => pk.startsWith('ACCOUNT'))).toEqual([])
 })
 
 test('a removal is reported as one', async () => {
-  const told = await toldOf([paid(5, 'p'), eventOf('Closed', {}, { id: 'c' })])
-  expect(told[1]?.changes).toContainEqual(expect.objectContaining({ ...accountKey('a'), after: undefined }))
+  const steps = await explained([paid(5, 'p'), eventOf('Closed', {}, { id: 'c' })])
+  expect(steps[1]?.changes).toContainEqual(expect.objectContaining({ ...accountKey('a'), after: undefined }))
 })
 
 test('from an event on that cannot be folded, that projection is reported as parked and the others continue', async () => {
-  const told = await toldOf([paid(5, 'p'), eventOf('Broke', {}, { id: 'x' }), paid(1, 'q')])
-  expect(told.map(({ outcome }) => outcome.kind)).toEqual(['applied', 'parked', 'parked'])
-  expect(told[2]?.changes.map(({ PK }) => PK)).toEqual(['ACTIVITY#a'])
+  const steps = await explained([paid(5, 'p'), eventOf('Broke', {}, { id: 'x' }), paid(1, 'q')])
+  expect(steps.map(({ outcome }) => outcome.kind)).toEqual(['applied', 'parked', 'parked'])
+  expect(steps[2]?.changes.map(({ PK }) => PK)).toEqual(['ACTIVITY#a'])
 })
 
 test('from an event on that cannot be read, the key is reported as parked', async () => {
-  const told = await toldOf([paid(5, 'p'), paid(1, 'q'), paid(2, 'r')], 1)
-  expect(told.map(({ outcome }) => outcome.kind)).toEqual(['applied', 'parked', 'parked'])
-  expect(told.slice(1).flatMap(({ changes }) => changes)).toEqual([])
+  const steps = await explained([paid(5, 'p'), paid(1, 'q'), paid(2, 'r')], 1)
+  expect(steps.map(({ outcome }) => outcome.kind)).toEqual(['applied', 'parked', 'parked'])
+  expect(steps.slice(1).flatMap(({ changes }) => changes)).toEqual([])
 })
 
 test('an event whose derived event cannot be encoded is parked, as in a build', async () => {
@@ -80,13 +80,13 @@ test('an event whose derived event cannot be encoded is parked, as in a build', 
   }
   const codec = { ...jsonCodec, encode }
   const events = [paid(5, 'p'), eventOf('Moved', { to: 'b', amount: 4 }, { id: 'm' }), paid(1, 'q')]
-  const told = await toldOf(events, undefined, codec)
-  expect(told.map(({ outcome }) => outcome)).toMatchObject([
+  const steps = await explained(events, undefined, codec)
+  expect(steps.map(({ outcome }) => outcome)).toMatchObject([
     { kind: 'applied' },
     { kind: 'parked', reason: 'no schema for it' },
     { kind: 'parked', behind: true },
   ])
-  expect(totals(told)).toEqual([[0, undefined, 5]])
+  expect(totals(steps)).toEqual([[0, undefined, 5]])
   const read = () => logOf(events).readKey('a')
   const { parked } = await build({
     domain: ledger,
@@ -103,10 +103,10 @@ test('the items at the end of the history equal the stored items', async () => {
   const store = memoryStore()
   await advance({
     store,
-    spans: [accounts, activity].map((decider) => ({ decider, key: 'a', events: heardOf(events) })),
+    spans: [accounts, activity].map((decider) => ({ decider, key: 'a', events: logRecords(events) })),
   })
   const items = new Map(
-    (await toldOf(events)).flatMap(({ changes }) => changes.map((change) => [keyOf(change), change.after] as const)),
+    (await explained(events)).flatMap(({ changes }) => changes.map((change) => [keyOf(change), change.after] as const)),
   )
   for (const key of [accountKey('a'), paymentKey('a', 'p'), { PK: 'ACTIVITY#a', SK: 'COUNT' }])
     expect(items.get(keyOf(key))).toEqual(store.items.get(keyOf(key)))

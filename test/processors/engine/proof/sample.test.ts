@@ -64,8 +64,8 @@ test('a projection for which a key is parked receives no event of the key from t
     { partition: 1, offset: 0, key: 'b', projection: 'one' },
     { partition: 0, offset: 3, key: null, projection: '*' },
   ]
-  const heard: (readonly string[] | undefined)[] = []
+  const read: (readonly string[] | undefined)[] = []
   for await (const records of upToParked(logOf(['a', 'b', 'a', null, 'a']), parked).read(0, 0))
-    heard.push(...records.map(({ discarded }) => discarded))
-  expect(heard).toEqual([undefined, undefined, ['one'], undefined, ['one', '*']])
+    read.push(...records.map(({ discarded }) => discarded))
+  expect(read).toEqual([undefined, undefined, ['one'], undefined, ['one', '*']])
 })

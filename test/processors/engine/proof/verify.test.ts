@@ -7,7 +7,7 @@ import { advance } from '../../../../processors/engine/fold/advance.ts'
 import { verify, type Verified } from '../../../../processors/engine/proof/verify.ts'
 import { keyOf, type Stored } from '../../../../projections/item.ts'
 import type { Event } from '../../../../schemas/event.ts'
-import { accountKey, accounts, activity, heardOf, jsonCodec, ledger, paid } from '../ledger.ts'
+import { accountKey, accounts, activity, logRecords, jsonCodec, ledger, paid } from '../ledger.ts'
 import { memoryLog } from '../memory-log.ts'
 import { memoryStore } from '../../../../testing/memory-store.ts'
 
@@ -22,17 +22,17 @@ const world = () => {
   let now = 1_000
   let during: () => Promise<void> = async () => undefined
   /** Events into the log and the items; the checkpoint is another step, as on a store apart from the log. */
-  const say = async (...events: readonly Event[]) => {
+  const append = async (...events: readonly Event[]) => {
     const first = log.records.length
-    log.say(...events)
+    log.add(...events)
     await advance({
       store,
-      spans: [accounts, activity].map((decider) => ({ decider, key: 'a', events: heardOf(events, first) })),
+      spans: [accounts, activity].map((decider) => ({ decider, key: 'a', events: logRecords(events, first) })),
     })
   }
   return {
     store,
-    say,
+    append,
     checkpoint: async () => void (await store.setCheckpoint(log.records.length)),
     /** Happens whenever the proof waits. */
     whileItWaits: (work: () => Promise<void>) => (during = work),
@@ -62,33 +62,33 @@ const world = () => {
 
 test('items that are ahead of their checkpoint are no difference, with and without a running processor', async () => {
   const one = world()
-  await one.say(paid(1, 'p'))
+  await one.append(paid(1, 'p'))
   await one.checkpoint()
-  await one.say(paid(2, 'q'))
+  await one.append(paid(2, 'q'))
   one.whileItWaits(one.checkpoint)
   expect(await one.verify()).toMatchObject({ differences: [], moving: 0 })
 
   const other = world()
-  await other.say(paid(1, 'p'), paid(2, 'q'))
+  await other.append(paid(1, 'p'), paid(2, 'q'))
   expect(await other.verify()).toMatchObject({ differences: [], moving: 0 })
 })
 
 test('an item that changes during its comparison is not reported', async () => {
-  const { say, checkpoint, whileItWaits, verify: verified } = world()
-  await say(paid(1, 'p'))
+  const { append, checkpoint, whileItWaits, verify: verified } = world()
+  await append(paid(1, 'p'))
   await checkpoint()
-  await say(paid(1, 'q'))
+  await append(paid(1, 'q'))
   let index = 0
   whileItWaits(async () => {
     await checkpoint()
-    await say(paid(1, `r${(index += 1)}`))
+    await append(paid(1, `r${(index += 1)}`))
   })
   expect((await verified()).differences).toEqual([])
 })
 
 test('verify does not wait for a processor that is far behind', async () => {
-  const { store, say, whileItWaits, verify: verified } = world()
-  await say(...Array.from({ length: 2_000 }, (_, index) => paid(1, `p${index}`)))
+  const { store, append, whileItWaits, verify: verified } = world()
+  await append(...Array.from({ length: 2_000 }, (_, index) => paid(1, `p${index}`)))
   let waits = 0
   whileItWaits(async () => void (await store.setCheckpoint((waits += 1))))
   expect((await verified()).differences).toEqual([])
@@ -96,21 +96,21 @@ test('verify does not wait for a processor that is far behind', async () => {
 })
 
 test('a wrong total is reported, although its account changes all the time', async () => {
-  const { say, checkpoint, whileItWaits, tamper, verify: verified } = world()
-  await say(paid(5, 'p'))
+  const { append, checkpoint, whileItWaits, tamper, verify: verified } = world()
+  await append(paid(5, 'p'))
   tamper({ total: 1_000 })
   await checkpoint()
   let index = 0
   whileItWaits(async () => {
-    await say(paid(1, `r${(index += 1)}`))
+    await append(paid(1, `r${(index += 1)}`))
     await checkpoint()
   })
   expect((await verified()).differences).toMatchObject([{ kind: 'changed', ...accountKey('a') }])
 })
 
 test('a wrong position, a missing and an extra item are reported, and nothing else', async () => {
-  const { store, say, checkpoint, tamper, verify: verified } = world()
-  await say(paid(5, 'p'), paid(6, 'q'))
+  const { store, append, checkpoint, tamper, verify: verified } = world()
+  await append(paid(5, 'p'), paid(6, 'q'))
   await checkpoint()
   tamper({ _pos: 0 })
   store.items.delete(keyOf({ PK: 'ACCOUNT#a', SK: 'PAID#p' }))
@@ -125,8 +125,8 @@ test('a wrong position, a missing and an extra item are reported, and nothing el
 })
 
 test('an item of which the table has only the tombstone is reported as missing', async () => {
-  const { store, say, checkpoint, verify: verified } = world()
-  await say(paid(5, 'p'))
+  const { store, append, checkpoint, verify: verified } = world()
+  await append(paid(5, 'p'))
   await checkpoint()
   const key = { PK: 'ACCOUNT#a', SK: 'PAID#p' }
   store.items.set(keyOf(key), { ...key, _removed: true, _pos: 0 })

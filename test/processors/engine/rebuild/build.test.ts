@@ -4,7 +4,7 @@ import { build } from '../../../../processors/engine/rebuild/build.ts'
 import type { LogRecord } from '../../../../processors/engine/ports/log.ts'
 import type { Event } from '../../../../schemas/event.ts'
 import { jsonPacking } from '../../../../simulation/json-packing.ts'
-import { accounts, activity, eventOf, heardOf, jsonCodec, ledger, paid } from '../ledger.ts'
+import { accounts, activity, eventOf, logRecords, jsonCodec, ledger, paid } from '../ledger.ts'
 import { memoryStore } from '../../../../testing/memory-store.ts'
 import { memoryTarget } from '../memory-target.ts'
 import type { UnsentEvents } from '../../../../processors/engine/generations/generation.ts'
@@ -43,7 +43,7 @@ const liveOf = async (events: readonly Event[]) => {
   const spans = [accounts, activity].map((decider) => ({
     decider,
     key: 'a',
-    events: heardOf(events).filter(({ event }) => decider.projection.folds[event.type] !== undefined),
+    events: logRecords(events).filter(({ event }) => decider.projection.folds[event.type] !== undefined),
   }))
   await advance({ store, spans })
   return store

@@ -25,13 +25,13 @@ const worldOf = (...events: Parameters<typeof memoryLog>) => {
     measure: async () => undefined,
     close: async () => undefined,
   }
-  const [control, marks] = [createControl({ store: memoryStore(), now: clock.now }), createVerdicts(memoryStore())]
+  const [control, watermarks] = [createControl({ store: memoryStore(), now: clock.now }), createVerdicts(memoryStore())]
   const open = (more: { readonly readOnly?: boolean } = {}) =>
     openPipeline({
       domain: ledger,
       stores,
       control,
-      verdicts: { ...marks, attempts: undefined },
+      verdicts: { ...watermarks, attempts: undefined },
       clock,
       codec: jsonCodec,
       processName: 'me',
@@ -52,11 +52,11 @@ test('a process is behind its start until every event that the log contained the
   const pipeline = await open()
   await pipeline.start('processor')
   const behind = async () => pipeline.behindStart(await pipeline.serving().store.checkpoints())
-  log.say(paid(3, 'r'))
+  log.add(paid(3, 'r'))
   expect(await behind()).toBe(2)
   await log.deliver()
   expect(await behind()).toBe(0)
-  log.say(paid(4, 's'))
+  log.add(paid(4, 's'))
   expect(await behind()).toBe(0)
   await pipeline.stop()
 })

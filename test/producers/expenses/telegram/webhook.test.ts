@@ -37,7 +37,7 @@ const openChat = async () => {
     ...edge,
     post,
     update: (more: object) => ({ update_id: ++updates, ...more }),
-    said: (more: object, chat: object = CHAT) =>
+    message: (more: object, chat: object = CHAT) =>
       post({ update_id: ++updates, message: { message_id: updates, date: seconds(), chat, from: ANN, ...more } }),
     added: (chat: object = CHAT, from: object = ANN) =>
       post({
@@ -145,48 +145,51 @@ describe('the bot is added to a chat', () => {
 
 describe('what happens in a chat', () => {
   test('E-i a person who joins is a member, and one who leaves keeps their item', async () => {
-    const { added, said, group, member } = await openChat()
+    const { added, message, group, member } = await openChat()
     await added()
-    expect(await said({ new_chat_members: [BOB, BOT, { id: 13, is_bot: false, first_name: 'Cy' }] })).toMatchObject({
+    expect(await message({ new_chat_members: [BOB, BOT, { id: 13, is_bot: false, first_name: 'Cy' }] })).toMatchObject({
       status: 200,
     })
     expect(group()).toMatchObject({ memberCount: 3 })
     expect(member(BOB)).toMatchObject({ name: 'Bob B', username: null })
     expect(member(BOT)).toBeUndefined()
-    await said({ left_chat_member: BOB })
+    await message({ left_chat_member: BOB })
     expect(member(BOB)).toMatchObject({ name: 'Bob B', leftAt: '2026-11-16T12:00:00.000Z' })
     expect(group()).toMatchObject({ memberCount: 2 })
   })
 
   test("another title becomes the group's title, cut to the maximum length", async () => {
-    const { added, said, group } = await openChat()
+    const { added, message, group } = await openChat()
     await added()
-    await said({ new_chat_title: ' Tatry\u0000\n2027 ' })
+    await message({ new_chat_title: ' Tatry\u0000\n2027 ' })
     expect(group()?.title).toBe('Tatry 2027')
-    await said({ new_chat_title: '🏔'.repeat(150) })
+    await message({ new_chat_title: '🏔'.repeat(150) })
     expect(group()?.title).toBe('🏔'.repeat(100))
   })
 
   test('E-h the group moves to the supergroup that its chat becomes', async () => {
-    const { added, said, group, member, chatOf, events } = await openChat()
+    const { added, message, group, member, chatOf, events } = await openChat()
     await added()
-    expect(await said({ migrate_to_chat_id: MOVED.id })).toMatchObject({ status: 200 })
+    expect(await message({ migrate_to_chat_id: MOVED.id })).toMatchObject({ status: 200 })
     expect(
-      await said({ migrate_from_chat_id: CHAT.id, from: { id: 1087968824, is_bot: true, first_name: 'Group' } }, MOVED),
+      await message(
+        { migrate_from_chat_id: CHAT.id, from: { id: 1087968824, is_bot: true, first_name: 'Group' } },
+        MOVED,
+      ),
     ).toMatchObject({ status: 200 })
     expect(group()).toMatchObject({ id: GROUP, chatId: '-1001502049385' })
     expect([chatOf(CHAT), chatOf(MOVED)]).toEqual([null, GROUP])
     expect(events.filter(({ type }) => type === 'GroupChatMigrated')).toHaveLength(1)
-    await said({ new_chat_members: [BOB] }, MOVED)
+    await message({ new_chat_members: [BOB] }, MOVED)
     expect(member(BOB)).toMatchObject({ id: '12' })
   })
 
   test('E-h the two updates of one move are one event, in any order', async () => {
-    const { added, said, group, events, pause, resume } = await openChat()
+    const { added, message, group, events, pause, resume } = await openChat()
     await added()
     pause()
-    await said({ migrate_from_chat_id: CHAT.id }, MOVED)
-    await said({ migrate_to_chat_id: MOVED.id })
+    await message({ migrate_from_chat_id: CHAT.id }, MOVED)
+    await message({ migrate_to_chat_id: MOVED.id })
     resume()
     const moves = events.filter(({ type }) => type === 'GroupChatMigrated')
     expect(moves).toHaveLength(2)
@@ -196,7 +199,7 @@ describe('what happens in a chat', () => {
   })
 
   test('E-h the group that moves has the new chat, also if Telegram reported the bot there first', async () => {
-    const { added, said, post, clock, chatOf, member, group } = await openChat()
+    const { added, message, post, clock, chatOf, member, group } = await openChat()
     await added()
     clock.at += 6_000
     await post({
@@ -210,22 +213,22 @@ describe('what happens in a chat', () => {
       },
     })
     expect(chatOf(MOVED)).toBe(groupOfChat(String(MOVED.id)))
-    await said({ migrate_from_chat_id: CHAT.id }, MOVED)
+    await message({ migrate_from_chat_id: CHAT.id }, MOVED)
     expect(chatOf(MOVED)).toBe(GROUP)
-    await said({ new_chat_members: [BOB] }, MOVED)
+    await message({ new_chat_members: [BOB] }, MOVED)
     expect(member(BOB)).toMatchObject({ name: 'Bob B' })
     expect(group()).toMatchObject({ chatId: '-1001502049385', memberCount: 2 })
   })
 
   test('of an unknown group is requested again, and then ignored', async () => {
-    const { said, clock, post, events } = await openChat()
+    const { message, clock, post, events } = await openChat()
     for (const more of [
       { new_chat_members: [BOB] },
       { left_chat_member: BOB },
       { new_chat_title: 'X' },
       { migrate_to_chat_id: MOVED.id },
     ]) {
-      expect(await said(more)).toMatchObject({ status: 503, body: { code: 'not-yet-visible' } })
+      expect(await message(more)).toMatchObject({ status: 503, body: { code: 'not-yet-visible' } })
     }
     clock.at += 31_000
     expect(
@@ -268,13 +271,13 @@ describe('a repeated update', () => {
   })
 
   test('does not add a person again who has left since', async () => {
-    const { added, post, said, member, update } = await openChat()
+    const { added, post, message, member, update } = await openChat()
     await added()
     const joined = update({ message: { date: NOON / 1000, chat: CHAT, from: ANN, new_chat_members: [BOB] } })
     await post(joined)
-    await said({ left_chat_member: BOB })
+    await message({ left_chat_member: BOB })
     for (let other = 100; other < 200; other++)
-      await said({ new_chat_members: [{ id: other, is_bot: false, first_name: 'X' }] })
+      await message({ new_chat_members: [{ id: other, is_bot: false, first_name: 'X' }] })
     await post(joined)
     expect(member(BOB)).toHaveProperty('leftAt')
   })
@@ -371,7 +374,7 @@ test('any update is answered, and never with a server error', async () => {
     fc.constantFrom<unknown>(ANN, BOT, null, 7),
     fc.record({ id: fc.oneof(fc.integer(), fc.double(), fc.string()), first_name: fc.string({ unit: 'binary' }) }),
   )
-  const told = fc.record(
+  const anyUpdate = fc.record(
     {
       date: fc.oneof(fc.constant<unknown>(NOON / 1000), fc.jsonValue()),
       chat: fc.oneof(fc.constantFrom<unknown>(CHAT, MOVED), fc.jsonValue()),
@@ -386,8 +389,8 @@ test('any update is answered, and never with a server error', async () => {
     { requiredKeys: ['date', 'chat'] },
   )
   const update = fc.oneof(
-    fc.record({ update_id: fc.nat(), message: told }),
-    fc.record({ update_id: fc.nat(), my_chat_member: told }),
+    fc.record({ update_id: fc.nat(), message: anyUpdate }),
+    fc.record({ update_id: fc.nat(), my_chat_member: anyUpdate }),
     fc.jsonValue(),
   )
   const isAnswered = async (body: unknown): Promise<boolean> => [200, 503].includes((await post(body)).status)

@@ -38,7 +38,7 @@ const message = (more: Partial<TonMessage> = {}): TonMessage => ({
 const arrived = (more: Partial<TonTransaction> = {}): TonTransaction =>
   paid({ name: 'arrived', from: ANN, to: BOB, nano: 1_500_000_000n, comment: COMMENT, ...more })
 
-const asked: TonPayment = {
+const payment: TonPayment = {
   txHash: hex('arrived'),
   to: BOB_FRIENDLY,
   amountMinor: 1_500_000_000n,
@@ -67,7 +67,7 @@ describe('E-j a TON transaction', () => {
       base64('arrived'),
       Buffer.from(hex('arrived'), 'hex').toString('base64url'),
     ]) {
-      expect(await checking().check({ ...asked, txHash }), txHash).toBe('confirmed')
+      expect(await checking().check({ ...payment, txHash }), txHash).toBe('confirmed')
     }
     expect(new Set(ton.requests)).toEqual(new Set([`GET /api/v3/transactions?limit=1&hash=${hex('arrived')}`]))
   })
@@ -117,17 +117,17 @@ describe('E-j a TON transaction', () => {
   ]
   test.each(mismatches)('E-j that %s does not complete the settlement: %s', async (_what, mismatch, transaction) => {
     ton.add(transaction)
-    expect(await checking().check(asked)).toBe(mismatch)
+    expect(await checking().check(payment)).toBe(mismatch)
   })
 
   test("E-j from another wallet than the payer's is confirmed by its comment", async () => {
     ton.add(arrived({ in_msg: message({ source: EVE }) }))
-    expect(await checking().check(asked)).toBe('confirmed')
+    expect(await checking().check(payment)).toBe('confirmed')
   })
 
   test('E-j with spaces around the comment, or in small letters, is confirmed', async () => {
     ton.add(arrived({ in_msg: message(contentOf(` ${COMMENT.toLowerCase()}\n`)) }))
-    expect(await checking().check(asked)).toBe('confirmed')
+    expect(await checking().check(payment)).toBe('confirmed')
   })
 
   test('to an account without a contract that keeps the amount is confirmed', async () => {
@@ -137,7 +137,7 @@ describe('E-j a TON transaction', () => {
         description: { type: 'ord', aborted: true, compute_ph: NO_STATE },
       }),
     )
-    expect(await checking().check(asked)).toBe('confirmed')
+    expect(await checking().check(payment)).toBe('confirmed')
   })
 
   const unknown: readonly (readonly [what: string, transaction: TonTransaction])[] = [
@@ -155,15 +155,15 @@ describe('E-j a TON transaction', () => {
   ]
   test.each(unknown)('E-j that is %s returns unknown', async (_what, transaction) => {
     ton.add(transaction)
-    expect(await checking().check(asked)).toBe('unknown')
+    expect(await checking().check(payment)).toBe('unknown')
     expect(errors).toEqual([])
   })
 
   test('is not looked up if the payee has no wallet, or if it is no hash', async () => {
     ton.add(arrived())
-    for (const to of [null, 'bob']) expect(await checking().check({ ...asked, to })).toBe('no-wallet')
+    for (const to of [null, 'bob']) expect(await checking().check({ ...payment, to })).toBe('no-wallet')
     for (const txHash of ['not-a-hash-of-the-chain', '../../../secret/files'])
-      expect(await checking().check({ ...asked, txHash })).toBe('hash')
+      expect(await checking().check({ ...payment, txHash })).toBe('hash')
     expect(ton.requests).toEqual([])
   })
 })
@@ -172,8 +172,8 @@ describe('the API for transactions', () => {
   test('can require a key', async () => {
     const guarded = await startTon('s3cret')
     guarded.add(arrived())
-    expect(await checking({ api: guarded.url, key: 's3cret' }).check(asked)).toBe('confirmed')
-    expect(await checking({ api: guarded.url }).check(asked)).toBe('unknown')
+    expect(await checking({ api: guarded.url, key: 's3cret' }).check(payment)).toBe('confirmed')
+    expect(await checking({ api: guarded.url }).check(payment)).toBe('unknown')
     expect(String(errors[0])).toContain('answered 401')
     expect(String(errors[0])).not.toContain('s3cret')
     await guarded.stop()
@@ -183,21 +183,21 @@ describe('the API for transactions', () => {
     'returns unknown on a fault (%s), and the fault is reported',
     async (kind) => {
       ton.trouble(kind)
-      expect(await checking().check(asked)).toBe('unknown')
+      expect(await checking().check(payment)).toBe('unknown')
       expect(errors).toHaveLength(1)
     },
   )
 
   test('times out if it does not answer', async () => {
     ton.trouble('silent')
-    expect(await checking({ timeoutMs: 50 }).check(asked)).toBe('unknown')
+    expect(await checking({ timeoutMs: 50 }).check(payment)).toBe('unknown')
     expect(String(errors[0])).toContain('TimeoutError')
   })
 
   test('returns unknown if it is not reachable', async () => {
     const gone = await startTon()
     await gone.stop()
-    expect(await checking({ api: gone.url }).check(asked)).toBe('unknown')
+    expect(await checking({ api: gone.url }).check(payment)).toBe('unknown')
     expect(errors).toHaveLength(1)
   })
 })

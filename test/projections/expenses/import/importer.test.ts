@@ -109,9 +109,9 @@ const unreadable = (rows: readonly unknown[], options = {}) =>
 
 /** The events of rows that the table does not contain yet. */
 const fresh = async (rows: readonly unknown[], reader: Reader): Promise<readonly unknown[]> => {
-  const said = readAll(rows).flatMap(({ read }) => (read.kind === 'events' ? read.events : []))
-  const known = await Promise.all(said.map(async (one) => expensesImporter.isPresent?.(one, reader)))
-  return said.filter((_, at) => known[at] !== true).map(({ type, person }) => [type, person])
+  const importedEvents = readAll(rows).flatMap(({ read }) => (read.kind === 'events' ? read.events : []))
+  const known = await Promise.all(importedEvents.map(async (one) => expensesImporter.isPresent?.(one, reader)))
+  return importedEvents.filter((_, at) => known[at] !== true).map(({ type, person }) => [type, person])
 }
 
 const folded = (rows: readonly unknown[], options = {}) => {
@@ -123,9 +123,9 @@ const folded = (rows: readonly unknown[], options = {}) => {
 }
 const netsIn = (balance: unknown): Record<string, bigint> =>
   Object.fromEntries(
-    Object.entries((balance as BalanceItem).members).map(([user, standing]: [string, MemberBalance]) => [
+    Object.entries((balance as BalanceItem).members).map(([user, sums]: [string, MemberBalance]) => [
       user,
-      netOf(standing),
+      netOf(sums),
     ]),
   )
 
@@ -536,12 +536,14 @@ describe('rows of our own export', () => {
       ['TransactionClaimed', '3'],
       ['MemberLeft', '4'],
     ])
-    const said = eventsOf(missing).filter(
+    const importedEvents = eventsOf(missing).filter(
       ({ type, meta }) =>
         ['ExpenseRecorded', 'SettlementProposed', 'SettlementConfirmed'].includes(type) || meta.actorId === '4',
     )
     expect(
-      said.flatMap((event, nth) => foldInto(table, event, 100 + nth).flatMap(({ refusal }) => refusal?.code ?? [])),
+      importedEvents.flatMap((event, nth) =>
+        foldInto(table, event, 100 + nth).flatMap(({ refusal }) => refusal?.code ?? []),
+      ),
     ).toEqual([])
     expect(netsIn(contents(table)['GROUP#g1 / BALANCE#EUR'])).toEqual(
       netsIn(folded(missing).items['GROUP#g1 / BALANCE#EUR']),
@@ -595,7 +597,7 @@ describe('a group that Spliit exported', () => {
   })
 
   test('E45: a group without a currency code has two decimals, whatever currency it is imported as', () => {
-    const said = {
+    const importedEvents = {
       id: 'x1',
       title: 'Ramen',
       expenseDate: '2026-05-01T00:00:00.000Z',
@@ -609,7 +611,7 @@ describe('a group that Spliit exported', () => {
       name: 'Kyoto',
       currency: '¥',
       participants: ['a', 'b', 'c'].map((id) => ({ id, name: id })),
-      expenses: [said],
+      expenses: [importedEvents],
     }
     const imported = (currencyCode: string | null) => folded([{ ...yen, currencyCode }], { currency: 'JPY' }).items
     expect(imported(null)['GROUP#spliit:yen / TX#2026-05-01T00:00:00.000Z#spliit:x1']).toMatchObject({
@@ -624,7 +626,9 @@ describe('a group that Spliit exported', () => {
       amount: 100_000,
     })
     expect(
-      unreadable([{ ...yen, currencyCode: null, expenses: [{ ...said, amount: 100_001 }] }], { currency: 'JPY' }),
+      unreadable([{ ...yen, currencyCode: null, expenses: [{ ...importedEvents, amount: 100_001 }] }], {
+        currency: 'JPY',
+      }),
     ).toEqual([{ line: 1, reason: expect.stringContaining('more decimals') }])
   })
 
