@@ -10,7 +10,7 @@ const root = join(import.meta.dirname, '..')
 /** Without the rules that need types, because these load the whole program. */
 const untyped = new ESLint({ cwd: root, overrideConfig: [tseslint.configs.disableTypeChecked] })
 
-/** The file that is linted with types: as a program of its own, which loads quickly. */
+/** The file that is linted with types. It is a program of its own, so that it loads quickly. */
 const ALONE = 'schemas/fault.ts'
 const folder = mkdtempSync(join(tmpdir(), 'tributary-lint-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))

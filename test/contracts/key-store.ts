@@ -3,7 +3,7 @@ import type { Founding, KeyStore, Person, PersonalLogKey } from '../../processor
 import { isFault } from '../../schemas/fault.ts'
 
 export interface KeyStoreUnderTest {
-  /** The same store each time it is opened; `found` only where it may be begun. */
+  /** Opens the same store each time. With `found`, creates the store if it does not exist. */
   open(found?: () => Promise<Founding>): Promise<KeyStore>
   cleanup(): Promise<void>
 }
@@ -11,7 +11,7 @@ export interface KeyStoreUnderTest {
 const FOUNDING: Founding = { id: 'store-1', plainBefore: { meals: [{ partition: 0, offset: 7 }] } }
 const MEALS: PersonalLogKey = { domain: 'meals', key: 'ann' }
 
-/** The key store's contract: every adapter runs it. */
+/** The contract of the key store port. Every adapter runs it. */
 export const keyStoreContract = (name: string, make: () => Promise<KeyStoreUnderTest>): void => {
   describe(`the key store contract, ${name}`, () => {
     let under: KeyStoreUnderTest

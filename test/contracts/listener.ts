@@ -2,28 +2,28 @@ import { vi } from 'vitest'
 import type { Assignment, LogRecord, Subscriber, Watermarks } from '../../processors/engine/ports/log.ts'
 
 export interface Listener extends Subscriber {
-  /** Everything handed over and taken, in the order of arrival. */
+  /** All processed records, in the order of their delivery. */
   readonly seen: LogRecord[]
   readonly failures: unknown[]
   readonly starts: Watermarks[]
   readonly owned: Set<number>
-  /** The most batches of one partition that ran at once. */
+  /** The largest number of batches of one partition that ran at the same time. */
   overlap(): number
-  /** Resolves when `count` records have been taken. */
+  /** Resolves when `count` records were processed. */
   saw(count: number): Promise<readonly LogRecord[]>
   texts(): string[]
 }
 
 export interface ListenerOptions {
   start?: (watermarks: Watermarks) => number | Promise<number>
-  /** Runs before the records count as taken; what it throws is the batch's failure. */
+  /** Runs before the records count as processed. If it throws, the batch fails. */
   during?: (records: readonly LogRecord[], lease: Assignment) => void | Promise<void>
 }
 
 export const text = (record: LogRecord): string => Buffer.from(record.value).toString()
 export const bytes = (value: string): Uint8Array => Buffer.from(value)
 
-/** A subscriber that remembers what it was told. */
+/** A subscriber that records its calls. */
 export function listener({
   start = (watermarks) => watermarks.low,
   during = () => {},

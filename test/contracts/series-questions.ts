@@ -20,7 +20,7 @@ import { barReadings, HOUR_MS, MINUTE_MS } from '../processors/scales/bar.ts'
 import { DAY_MS, type SeriesUnderTest } from './series.ts'
 
 export interface QuestionsUnderTest extends SeriesUnderTest {
-  /** Told what was written, for who compares with another way to ask. */
+  /** Receives the written points, for a comparison with another query. */
   readonly written?: (series: Series, start: number) => void
 }
 
@@ -38,12 +38,12 @@ const queriesOver = async (
 
 const gallonsOfLbs = (lbs: number, sg: number): number => (lbs * 0.45359237 * 0.264172) / sg
 
-/** The six questions, answered alike by every adapter. */
+/** The six queries of the series. Every adapter gives the same answers. */
 export const questionsContract = (name: string, open: () => Promise<QuestionsUnderTest>): void => {
   describe(`the questions of the series, ${name}`, () => {
     let under: QuestionsUnderTest
     let start: number
-    // Tables of a store that is shared with the other suite: generations that it does not reach.
+    // Another suite uses the same store with lower generation numbers.
     let generations = 1_000
     beforeAll(async () => {
       under = await open()
@@ -55,7 +55,7 @@ export const questionsContract = (name: string, open: () => Promise<QuestionsUnd
     })
     const queriesOf = (events: readonly Event[]): Promise<SeriesQueries> => queriesOver(under, ++generations, events)
     const at = (ms: number) => ({ meta: { occurredAt: start + ms } })
-    /** Tap 07 with its scale and a keg of stout, from the start on. */
+    /** Tap 07 with a scale and a keg of stout from the start on. */
     const bar = (): readonly Event[] => [registered(at(0)), assigned(at(0)), tapped({ tapped_at: start, ...at(0) })]
     const readings = (from: number, weights: readonly number[], more = {}) => barReadings(start + from, weights, more)
 

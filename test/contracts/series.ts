@@ -4,16 +4,16 @@ import type { Series, SeriesStores, Versioned } from '../../processors/engine/po
 
 export interface SeriesUnderTest {
   readonly stores: SeriesStores
-  /** The instant at which all points of the suite begin: stores refuse what is too old for them. */
+  /** The time of the first points of the suite. Stores reject points that are too old. */
   readonly start: number
   readonly cleanup: () => Promise<void>
 }
 
-/** A whole day, so that bins begin where it does. */
+/** The start of a UTC day, so that a bin begins at it. */
 export const DAY_MS = 86_400_000
 const MINUTE_MS = 60_000
 
-/** The series port's contract: every adapter runs it. Each test has a table of its own. */
+/** The contract of the series port. Every adapter runs it. Each test has a table of its own. */
 export const seriesContract = (name: string, open: () => Promise<SeriesUnderTest>): void => {
   describe(`the series contract, ${name}`, () => {
     let under: SeriesUnderTest

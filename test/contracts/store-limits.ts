@@ -18,7 +18,7 @@ export const STORABLE_SPEC: TableSpec = {
 const bad = at('BAD', 'ITEM')
 const nested = (depth: number): Value => (depth === 0 ? 'x' : { a: nested(depth - 1) })
 
-/** Items that no store takes, with the code of the fault. */
+/** Items that every store rejects, with the code of the fault. */
 export const unstorable: readonly (readonly [string, Stored, string])[] = [
   ['an item over 400 KB', stored(bad, 1, { text: 'x'.repeat(410 * 1024) }), 'item-too-large'],
   [
@@ -58,7 +58,7 @@ export const unstorable: readonly (readonly [string, Stored, string])[] = [
   ['an attribute name of 65,536 bytes', stored(bad, 1, { ['n'.repeat(65_536)]: 1 }), 'value-not-storable'],
 ]
 
-/** Items at the limits: every store takes them. */
+/** Items at the limits, which every store accepts. */
 export const fits: readonly (readonly [string, Stored])[] = [
   [
     'a list of 40,000 small numbers',
@@ -73,7 +73,7 @@ export const fits: readonly (readonly [string, Stored])[] = [
   ['a negative number in an index', stored(at('FITS', 'LEVEL'), 1, { GSI3PK: 'g', level: -0.5 })],
 ]
 
-/** One rule for all stores: what one of them rejects for good, every other one rejects. */
+/** All stores have the same limits: if one of them rejects an item permanently, every other one does, too. */
 export const limits = (fresh: () => Promise<Store>): void => {
   test.each(unstorable)('%s is rejected permanently, with its span and no other', async (_, item, code) => {
     const store = await fresh()

@@ -9,7 +9,7 @@ import type { Store } from '../../processors/engine/ports/store.ts'
 import { startTimers } from '../../processors/engine/outgoing/timers.ts'
 import { outboxKey, outboxPartition, timerKey, timerPartition } from '../../processors/engine/outgoing/keys.ts'
 
-/** What goes out once, whoever of several sends it, on every store: the claims are conditional writes of its ledger. */
+/** Several senders append each event once, with a ledger on every store: a claim is a conditional write to the ledger. */
 export const sending = (fresh: () => Promise<Store>): void => {
   test('of several senders of one event, one appends it', async () => {
     const store = await fresh()

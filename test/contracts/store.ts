@@ -9,7 +9,7 @@ import { limits } from './store-limits.ts'
 import { indexes, queries } from './store-queries.ts'
 import { sending } from './store-sending.ts'
 
-/** The projection store's contract: every adapter runs it. `open` is called once a suite; each test has a table of its own. */
+/** The contract of the projection store port. Every adapter runs it. `open` is called once per suite. Each test has a table of its own. */
 export const storeContract = (
   name: string,
   open: () => Promise<{ stores: Stores; cleanup: () => Promise<void> }>,

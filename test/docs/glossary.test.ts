@@ -36,7 +36,7 @@ const exported = sources.flatMap(({ file, text }) =>
   [...text.matchAll(/^export (?:interface|type) (\w+)/gm)].map(([, name = '']) => ({ file, name })),
 )
 
-/** Words of earlier versions. They named parts of the program by what the program "said" or "heard". */
+/** Words that earlier versions used as names. No exported type contains one of them. */
 const DIALECT = [
   ...['Standing', 'Held', 'Hold', 'Holder', 'Heard', 'Told', 'Telling', 'Said', 'Saying', 'Asked', 'Care', 'Tries'],
   ...['Marks', 'Kept', 'Lane', 'Turn', 'Hand', 'Beside', 'Reach', 'Reached', 'Workplace', 'Workshop'],

@@ -219,7 +219,7 @@ describeOnOwnServices(
         for (const each of processors)
           await until(
             () => Promise.resolve(codesIn(each).includes('log-unavailable')),
-            () => `it does not say what is wrong: ${each.stderr()}`,
+            () => `it does not report the cause: ${each.stderr()}`,
           )
         const refused = await client(edge.url, tokens[0] ?? '').post('/v1/meals', meal(1), {
           'idempotency-key': 'while-all-are-gone',

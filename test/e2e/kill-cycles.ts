@@ -99,7 +99,7 @@ const earlierDays = async ({ server, tokens, sums }: World): Promise<readonly st
       for (const [day, expected] of sums) {
         const wanted = JSON.stringify(expected[user]?.meals === 0 ? undefined : expected[user])
         const got = JSON.stringify(shown.get(day))
-        if (got !== wanted) wrong.push(`${day}: the summary says ${got}, the meals come to ${wanted}`)
+        if (got !== wanted) wrong.push(`${day}: the summary is ${got}, the sum of the meals is ${wanted}`)
       }
       return wrong
     }),

@@ -133,7 +133,9 @@ export const differencesOf = async (
           .map((id) => `${day}: meal ${id} is doubled, or was never sent`),
         ...(JSON.stringify(sums) === JSON.stringify(expected[user])
           ? []
-          : [`${day}: the summary says ${JSON.stringify(sums)}, the meals come to ${JSON.stringify(expected[user])}`]),
+          : [
+              `${day}: the summary is ${JSON.stringify(sums)}, the sum of the meals is ${JSON.stringify(expected[user])}`,
+            ]),
       ]
     }),
   )

@@ -13,7 +13,7 @@ const value = fc.letrec((tie) => ({
     fc.array(tie('some'), { maxLength: 3 }),
     fc.dictionary(fc.constantFrom('x', 'y', 'constructor'), tie('any'), { maxKeys: 3 }),
   ),
-  // A list has no holes: what is absent in one is null.
+  // A list has no holes: an absent value in a list is null.
   some: tie('any').map((member) => member ?? null),
 })).any
 const anItem = fc

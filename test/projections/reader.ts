@@ -3,7 +3,7 @@ import type { IndexSpec, Page, Query, Reader, TableSpec } from '../../projection
 import { isExpired, keyOf } from '../../projections/item.ts'
 import { mealsTable } from '../../projections/meals/table.ts'
 
-/** Questions over a table in memory. A cursor names the last item: several items of an index can have the same key. `heard` counts what a question costs. */
+/** A reader of a table in memory. A cursor contains the last item, because several items of an index can have the same key. `onQuery` receives each query. */
 export const readerOf = (
   table: ReadonlyMap<string, Stored>,
   now = 0,

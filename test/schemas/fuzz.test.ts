@@ -20,7 +20,7 @@ const samples: readonly Event[] = [...MEALS, FILLED]
 const valid = samples.map((event) => Buffer.from(codec.encode(event)))
 const CODES = ['not-wire-format', 'unknown-schema', 'hostile-payload', 'bad-payload']
 
-/** An event, or a fault that is one of ours; anything else, and any hang, fails the test. */
+/** Decodes the bytes. The result must be an event or a fault. Another error or a hang fails the test. */
 const survives = (bytes: Uint8Array): Event | undefined => {
   try {
     return codec.decode(bytes)
@@ -56,7 +56,7 @@ const mutated = fc.tuple(anyValid, fc.array(edit, { minLength: 1, maxLength: 4 }
     return Buffer.concat([buf.subarray(0, at), put, buf.subarray(at + cut)])
   }, bytes),
 )
-/** Mostly bytes that mean something to Avro: huge varints, negative counts, block ends. */
+/** Mostly bytes with a meaning in Avro: huge varints, negative counts, block ends. */
 const nasty = fc.oneof(fc.integer({ min: 0, max: 255 }), fc.constantFrom(0, 1, 2, 3, 0x7f, 0x80, 0xff))
 const headed = fc
   .tuple(anyValid, fc.array(nasty, { maxLength: 60 }))

@@ -11,7 +11,7 @@ import type { Guard } from '../../schemas/guard.ts'
 import { MEALS } from './meals.ts'
 import { BIGINT, event, META, record } from './toy.ts'
 
-/** Avro's numbers: zigzag, seven bits a byte. */
+/** A number in Avro: zigzag, seven bits per byte. */
 const varint = (value: bigint | number): number[] => {
   let bits = BigInt.asUintN(64, (BigInt(value) << 1n) ^ (BigInt(value) >> 63n))
   const bytes: number[] = []
@@ -110,7 +110,7 @@ describe('bytes that do not match the schema are rejected', () => {
     ['an enum below its first symbol', { type: 'enum', name: 'E', symbols: ['a'] }, varint(-1), 'no symbol -1'],
     ['a union without such a branch', ['null', 'int'], varint(2), 'no branch 2'],
     ['a union below its first branch', ['null', 'int'], varint(-1), 'no branch -1'],
-    ['a block that has another size than it says', LIST, [...varint(-1), ...varint(2), 2, 0], 'another size'],
+    ['a block with another size than it declares', LIST, [...varint(-1), ...varint(2), 2, 0], 'another size'],
   ])('%s', (_, type, bytes, reason) => {
     const { code, message } = read(type, bytes)
     expect(code).toBe('bad-payload')

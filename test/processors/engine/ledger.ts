@@ -5,7 +5,7 @@ import type { Codec } from '../../../schemas/codec.ts'
 import type { Event } from '../../../schemas/event.ts'
 import { rowRulesOf } from '../../../processors/engine/outgoing/row-rules.ts'
 
-/** Accounts that take in and pay out: the smallest domain with refusals, removals, bursts, timers and events for other keys. */
+/** Accounts that receive and pay amounts: a small domain with refusals, removals, bursts, timers and events for other keys. */
 type Paid = Event<'Paid', { amount: number; id: string }>
 type Moved = Event<'Moved', { to: string; amount: number }>
 type Closed = Event<'Closed', object>
@@ -86,7 +86,7 @@ export const ledger: Domain = {
   ],
 }
 
-/** JSON is enough where the codec is not what is tested. */
+/** A codec with JSON, for tests of other parts. */
 export const jsonCodec: Codec = {
   encode: (event) => Buffer.from(JSON.stringify(event)),
   decode: (value) => JSON.parse(Buffer.from(value).toString()) as Event,

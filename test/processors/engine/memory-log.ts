@@ -3,13 +3,13 @@ import type { Event } from '../../../schemas/event.ts'
 import { jsonCodec } from './ledger.ts'
 import type { OpenTopic } from '../../../processors/engine/ports/log-admin.ts'
 
-/** The log port at its plainest: one partition, and a group that is told by hand. */
+/** The log port in memory: one partition, and records that the test delivers. */
 export interface MemoryLog extends OpenTopic {
   readonly records: LogRecord[]
   add(...events: readonly Event[]): void
-  /** Hands everything from where the subscriber begins to every subscriber, as one batch. */
+  /** Assigns the partition to every subscriber and delivers the records from its first offset on as one batch. */
   deliver(): Promise<void>
-  /** Hands everything from an offset on to every subscriber, without assigning the partition anew. */
+  /** Returns a function that delivers the records from an offset on to every subscriber, without a new assignment. */
   deliverFrom(): (from: number) => Promise<void>
 }
 

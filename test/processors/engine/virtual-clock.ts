@@ -1,6 +1,6 @@
 import type { Clock } from '../../../processors/engine/ports/clock.ts'
 
-/** Time that moves only when told. */
+/** A clock whose time the test sets. */
 export interface VirtualClock extends Clock {
   pass(ms: number): Promise<void>
 }

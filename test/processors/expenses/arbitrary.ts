@@ -12,7 +12,7 @@ import type { Table } from '../../../testing/folds.ts'
 import { foldInto } from './given.ts'
 import * as events from './events.ts'
 
-/** Few groups, people and ids, so that events meet each other; what is revised and deleted is mostly there, and mostly the payer's word. */
+/** Few groups, people and ids, so that events collide. Most revisions and deletions are of an existing expense and by its payer. */
 type DrawnEvent = (scene: { readonly now: number; readonly table: Table }) => Event
 
 export const PEOPLE = ['ann', 'bob', 'cy', 'constructor'] as const
@@ -31,7 +31,7 @@ const minor = fc.oneof(fc.bigInt(0n, 999n), fc.bigInt(0n, 999n), fc.constant(9_0
 const txHash = fc.constantFrom(events.HASH, 'cd34'.repeat(16))
 const often = (weight: number) => fc.integer({ min: 0, max: 99 }).map((n) => n < weight)
 
-/** Now and then the sum is not that of the parts. */
+/** Sometimes the amount is not the sum of the parts. */
 const spent = fc
   .record({
     payerId: user,
@@ -48,7 +48,7 @@ const spent = fc
 
 const words = fc.constantFrom('Dinner', 'Taxi', 'Rent')
 
-/** One of those that are there, where there are any. */
+/** The id of an existing item, if there is any. */
 const oneOf = (table: Table, prefix: string, { group, n, id }: { group: string; n: number; id: string }): string => {
   const names = [...table.values()]
     .filter(({ PK, SK }) => PK === `GROUP#${group}` && SK.startsWith(prefix))
@@ -56,7 +56,7 @@ const oneOf = (table: Table, prefix: string, { group, n, id }: { group: string; 
   return names[n % names.length] ?? id
 }
 
-/** As the group has it. */
+/** The expense in the items of the group. */
 const expenseIn = (table: Table, key: string, id: string): ExpenseItem | undefined => {
   const name = table.get(keyOf(expenseNames.key(key, id))) as Item as ExpenseNameItem | undefined
   if (name?.state === 'deleted')
@@ -231,7 +231,7 @@ const aProfile = fc.record({ user, ago: fc.constantFrom(0, 5000), name: fc.const
       }),
 )
 
-/** Clocks go on, mostly: two things may fall in one millisecond, and a clock may go back. */
+/** The time between two events. Mostly positive; it can be zero, and a clock can go back. */
 const wait = fc.oneof(
   { weight: 3, arbitrary: fc.constantFrom(0, 1, 60_000) },
   { weight: 2, arbitrary: fc.integer({ min: 1, max: events.DAY }) },
@@ -254,14 +254,14 @@ const anEvent = fc.oneof(
   { weight: 1, arbitrary: aProfile },
 )
 
-/** Groups with everybody in them come first more often than not: else most of it would concern nobody. */
+/** Creates the groups with all their members. Without it, folds would refuse most events. */
 const setUp = (): readonly Event[] =>
   GROUPS.flatMap((key) => [
     events.created({ chatId: '-1', meta: { key } }),
     ...PEOPLE.slice(1).map((name) => events.joined(name, { meta: { key } })),
   ])
 
-/** Anything that may happen in two groups. */
+/** Any history of two groups. */
 export const aHistory: fc.Arbitrary<readonly Event[]> = fc
   .tuple(often(85), fc.array(fc.tuple(wait, anEvent), { maxLength: 50, size: 'max' }))
   .map(([isSetUp, steps]) => {

@@ -30,7 +30,7 @@ import type {
 } from '../../../schemas/generated/expenses.ts'
 import { metaOf as eventMeta } from '../../../testing/event.ts'
 
-/** Events as the edge would say them, with the least that a test must name. Each has an id of its own. */
+/** Events as the edge appends them, with defaults for all fields. Each has an id of its own. */
 export const NOW = Date.parse('2026-11-16T12:00:00.000Z')
 export const MINUTE = 60_000
 export const DAY = 24 * 60 * MINUTE
@@ -42,7 +42,7 @@ export const metaOf = (meta: Partial<EventMeta> = {}): EventMeta =>
 
 type Fields<E extends Event> = Partial<E['data']> & { meta?: Partial<EventMeta>; personal?: E['personal'] }
 
-/** A word of a kind of event: what is usual, unless it is said. */
+/** Returns a function that makes events of one type. Default of each field: its value in `usual`. */
 const maker =
   <E extends Event>(
     type: E['type'],
@@ -71,7 +71,7 @@ export const currencyChanged = maker<GroupCurrencyChanged>('GroupCurrencyChanged
 export const settingsChanged = maker<GroupSettingsChanged>('GroupSettingsChanged', { simplify: false })
 export const migrated = maker<GroupChatMigrated>('GroupChatMigrated', { chatId: '-200' })
 
-/** Says so themselves. */
+/** Makes events whose actor and subject are the user. */
 const own =
   <E extends MemberJoined | MemberLeft | MemberProfileChanged | WalletSet>(make: (fields: Fields<E>) => E) =>
   (userId: string, fields: Omit<Fields<E>, 'userId'> = {} as Fields<E>): E =>
@@ -182,7 +182,7 @@ export const profileTold = maker<ProfileTold>(
 /** Ann's group with Bob and Cy in it. */
 export const trip: readonly Event[] = [created(), joined('bob'), joined('cy')]
 
-/** Names of items as the tests' tables have them. */
+/** The names of items in the expectations of the tests. */
 export const META = 'GROUP#g1 / METADATA'
 export const memberName = (user: string): string => `GROUP#g1 / USER#${user}`
 export const EXPENSE = 'GROUP#g1 / TX#2026-11-16T12:00:00.000Z#e1'

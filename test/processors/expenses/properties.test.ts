@@ -40,7 +40,7 @@ const isAccepted = (table: Table, event: Event, position: number): boolean => {
   return items.length + derived.length > 0
 }
 
-/** Checks after every event, with what was accepted until then. */
+/** Runs the check after every event, with the events that were accepted until then. */
 const always = (check: (table: Table, accepted: readonly Event[]) => void) =>
   fc.assert(
     fc.property(aHistory, (events) => {
@@ -254,7 +254,7 @@ const shown = (balances: readonly Pick<BalanceItem, 'currency' | 'members'>[]) =
       .filter(([, members]) => Object.keys(members as object).length > 0),
   )
 
-/** Of each currency the last that had changed by then. */
+/** The last balance of each currency at that time. */
 const asOf = (states: readonly { balances: Record<string, unknown> }[], iso: string) => {
   const last: Record<string, BalanceItem['members']> = {}
   for (const { balances } of states) {

@@ -17,7 +17,7 @@ import { isoOf } from '../../../projections/instant.ts'
 import { mealIdOf } from '../../../projections/meals/keys.ts'
 import { metaOf as eventMeta } from '../../../testing/event.ts'
 
-/** Events as the edge would say them, with the least that a test must name. Each has an id of its own. */
+/** Events as the edge appends them, with defaults for all fields. Each has an id of its own. */
 export const NOW = Date.parse('2026-11-16T12:00:00.000Z')
 
 export const metaOf = (meta: Partial<EventMeta> = {}): EventMeta => eventMeta({ key: 'ada', ...meta })

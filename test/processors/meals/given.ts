@@ -7,7 +7,7 @@ import { contents as contentsBy, foldsOf, type Table } from '../../../testing/fo
 
 export type { Table } from '../../../testing/folds.ts'
 
-/** The tests of meals have one user mostly: the sort key names an item. */
+/** Most tests of meals have one user, so the sort key is the name of an item. */
 const nameOf = ({ SK }: Key): string => SK
 const folds = foldsOf(meals, userIn, nameOf)
 

@@ -2,12 +2,12 @@ import fc from 'fast-check'
 import type { Event } from '../../../schemas/event.ts'
 import * as events from './events.ts'
 
-/** Few locations, taps, devices and kegs, so that events meet each other; a clock that goes on; every event has an id of its own. */
+/** Few locations, taps, devices and kegs, so that events collide. The clock never goes back, and every event has an id of its own. */
 type AtTime = (now: number) => Event | readonly Event[]
 
 const key = fc.constantFrom('loc-001', 'loc-002')
 const tap = fc.constantFrom('01', '02', '03')
-/** A device and a keg are of one location, as their claims and the edge have it. */
+/** A device and a keg belong to one location, as the claims and the edge ensure. */
 const deviceOf = (loc: string) => fc.constantFrom(`${loc}-A`, `${loc}-B`)
 const kegOf = (loc: string) => fc.constantFrom(...['k1', 'k2', 'k3', 'k4'].map((name) => `${loc}-${name}`))
 const maybe = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: null })
@@ -48,7 +48,7 @@ const aReading = atLocation(
     events.reading({ ...reading, at: now - age, meta: { ...meta, occurredAt: now - age, recordedAt: now } }),
 )
 
-/** A level that falls, and stays. */
+/** Readings of a level that falls and then stays. */
 const aPour: fc.Arbitrary<AtTime> = fc
   .record({ from: fc.constantFrom(150, 100, 40), lbs: fc.constantFrom(0.2, 1.1, 5), stays: fc.boolean() })
   .map(
@@ -251,7 +251,7 @@ const anEvent = fc.oneof(
   ...others,
 )
 
-/** Anything that may happen at two bars. A bar that is set up comes first more often than not: else most of it would concern nobody. */
+/** Any history of two bars. Half of them begin with a bar that is set up: without it, most events would change nothing. */
 export const aHistory: fc.Arbitrary<readonly Event[]> = fc
   .tuple(fc.boolean(), fc.array(fc.tuple(wait, anEvent), { maxLength: 40, size: 'max' }))
   .map(([isSetUp, steps]) => {

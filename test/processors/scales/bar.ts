@@ -4,7 +4,7 @@ import { reading } from './events.ts'
 export const MINUTE_MS = 60_000
 export const HOUR_MS = 60 * MINUTE_MS
 
-/** Readings of a half barrel at even distances, with the level that the scale itself reckons. */
+/** Readings of a half barrel at equal intervals, with the level that the scale computes. */
 export const barReadings = (
   from: number,
   weights: readonly number[],

@@ -32,7 +32,7 @@ import type {
 } from '../../../schemas/generated/scales.ts'
 import { metaOf as eventMeta } from '../../../testing/event.ts'
 
-/** Events as the edge would say them, with the least that a test must name. Each has an id of its own. */
+/** Events as the edge appends them, with defaults for all fields. Each has an id of its own. */
 export const NOW = Date.parse('2026-11-16T12:00:00.000Z')
 export const LOC = 'loc-001'
 export const SCALE = 'SCALE-0042'
@@ -43,7 +43,7 @@ export const metaOf = (meta: Partial<EventMeta> = {}): EventMeta =>
 
 type Fields<E extends Event> = Partial<E['data']> & { meta?: Partial<EventMeta> }
 
-/** A word of a kind of event: what is usual, unless it is said. */
+/** Returns a function that makes events of one type. Default of each field: its value in `usual`. */
 const maker =
   <E extends Event>(type: E['type'], usual: E['data'], meta: Partial<EventMeta> = {}) =>
   ({ meta: more, ...fields }: Fields<E> = {}): E =>

@@ -18,7 +18,7 @@ interface Measured {
   readonly level: number
 }
 
-/** Readings that arrive together. */
+/** A message: readings that arrive together. */
 interface Message {
   readonly receivedAt: number
   readonly readings: readonly Measured[]

@@ -3,7 +3,7 @@ import type { Versioned } from '../../../processors/engine/ports/series.ts'
 import type { Event } from '../../../schemas/event.ts'
 import { foldInto, type Table } from './given.ts'
 
-/** What the series' fold remembers of events, and the points it makes. */
+/** The items and the points that the fold of the series makes from events. */
 export const measuredBy = (
   events: readonly Event[],
 ): { readonly table: Table; readonly points: readonly Versioned[] } => {

@@ -162,7 +162,7 @@ describe('what was poured', () => {
   })
 })
 
-/** The same folds where nothing else is said of noise: what a later version of the code might take for it. */
+/** The same folds with other default thresholds, like those of a later release. */
 const finer: Domain = {
   ...scales,
   foldVersion: scales.foldVersion + 1,

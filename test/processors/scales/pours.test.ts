@@ -296,7 +296,7 @@ describe('any readings', () => {
             )
           }
         }
-        // It hides a small fall until it is taken away, and the level that is back at the base of a pour is a dip.
+        // The object hides a small fall until it is removed, and a level that returns to the base of a pour is a dip.
         const isClear = steps.every(
           ({ poured, laid }) =>
             laid === undefined || poured === 0 || Math.abs(poured - laid.gallons) >= THRESHOLDS.pour_min_gallons,

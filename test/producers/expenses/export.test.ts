@@ -179,7 +179,7 @@ const sorted = (_: string, value: unknown): unknown =>
     ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
     : value
 
-/** RFC 4180, told without the code that wrote it. */
+/** A parser of RFC 4180 that shares no code with the export. */
 const parsed = (text: string): readonly (readonly string[])[] => {
   const lines: string[][] = []
   let [line, cell, quoted] = [[] as string[], '', false]

@@ -164,7 +164,7 @@ describe('an invitation', () => {
   })
 })
 
-/** Every route that reads something of a group. */
+/** Every route that reads data of a group. */
 const reads = (expense: string, settlement: string) => [
   '',
   '/invitations',

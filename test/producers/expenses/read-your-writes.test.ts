@@ -7,7 +7,7 @@ import { send, type EdgeRequest } from '../../../testing/edge/request.ts'
 import type { Person } from '../person.ts'
 import { DINNER, openCircle } from './circle.ts'
 
-/** A circle in which Ann paid for all, and Bob proposed to pay a part of it back. */
+/** A group in which Ann paid for all, and Bob proposed a settlement for a part of it. */
 const openEvening = async () => {
   const circle = await openCircle()
   const { group, ann, bob } = circle

@@ -6,7 +6,7 @@ import { DINNER, netsIn, openCircle } from './circle.ts'
 const HASH = 'a1b2c3d4e5f60718293a4b5c6d7e8f90a1b2c3d4e5f60718293a4b5c6d7e8f90'
 const OTHER_HASH = HASH.replaceAll('a', 'f')
 
-/** Bob owes Ann 10 EUR, and says that he pays them. */
+/** Bob owes Ann 10 EUR and proposes a settlement. */
 const openDebt = async (ton?: TonCheck, currency = 'EUR') => {
   const circle = await openCircle(ton)
   await circle.ann.sendCommand('POST', `${circle.group}/expenses`, {

@@ -201,7 +201,7 @@ describe('a settlement by TON', () => {
   const [ZOFIES, BOBS] = [`0:${'2'.repeat(64)}`, 'EQCD39VS5jcptHL8vMjEXrzGaRcCVYto7HUn4bpAOg8xqB2N']
   const BOBS_RAW = '0:83DFD552E63729B472FCBCC8C45EBCC6691702558B68EC7527E1BA403A0F31A8'
 
-  /** Žofie owes Bob 1.5 TON, and says that she paid. */
+  /** Žofie owes Bob 1.5 TON and proposes a settlement. */
   const openDebt = async () => {
     const { zofie, bob } = await open()
     const {

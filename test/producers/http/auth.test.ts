@@ -97,7 +97,7 @@ describe('revocation', () => {
   })
 })
 
-/** Every route, as bob asks it about what is ann's. */
+/** A request of bob to every route, with the ids of ann's data. */
 const foreign = (mealId: string, patId: string): readonly EdgeRequest[] => [
   { url: `/v1/meals/${mealId}` },
   { method: 'PATCH', url: `/v1/meals/${mealId}`, body: { calories: 1 } },

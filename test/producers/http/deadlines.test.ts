@@ -60,7 +60,7 @@ const webhook: Webhook = {
     return [used('toy', now)]
   },
 }
-/** Is refused, and reads what is there now for the answer. */
+/** A command that its fold refuses, and whose answer contains the current state. */
 const refusing: Command = {
   method: 'DELETE',
   url: '/v1/toys',
@@ -76,7 +76,7 @@ const refusing: Command = {
   }),
 }
 
-/** Far longer than a request takes that nothing holds up, also on a busy machine. */
+/** Far longer than a request without delays takes, also on a busy machine. */
 const LIMITS = { readMs: 1_000, waitMs: 500 }
 
 const open = async (lines: string[] = []) => {
@@ -90,7 +90,7 @@ const open = async (lines: string[] = []) => {
   // The first request finds the token by its index, so that later ones need `get` only.
   await request({ url: '/v1/targets' })
   const before = edge.events.length
-  /** The types of the events appended since, when everything that was pending has run; without what the edge itself records of a token. */
+  /** The types of the events that were appended since, after all pending work. Leaves out the events about the use of tokens. */
   const appended = async (): Promise<readonly string[]> => {
     for (let turns = 0; turns < 20; turns += 1) await new Promise((turn) => setImmediate(turn))
     return edge.events

@@ -10,7 +10,7 @@ import { isEvent, readSources } from '../../../schemas/sources.ts'
 import { OPEN_LIMITS } from '../../../testing/edge/edge.ts'
 import { send, type AnswerBody } from '../../../testing/edge/request.ts'
 
-/** The edges of every domain of the program. Nothing behind them is reached: only the descriptions are read. */
+/** The edges of every domain of the program. The tests read only their descriptions. */
 const edges = ourEdges()
 const unreachable = (): never => {
   throw new Error('a description needs neither the log nor a store')

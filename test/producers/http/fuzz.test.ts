@@ -21,7 +21,7 @@ beforeAll(async () => {
 })
 afterAll(() => edge.app.close())
 
-/** What holds for any request at all. */
+/** Checks the rules for the answer to any request. */
 const isAnswered = async (sent: EdgeRequest) => {
   const before = edge.events.length
   const answer = await send(edge.app, { token, ...sent })
@@ -90,7 +90,7 @@ const meal = fc.record(
 
 type Meal = Readonly<Record<string, unknown>>
 
-/** Each makes a good meal a bad one. */
+/** Each change makes a valid meal invalid. */
 const spoil: fc.Arbitrary<(meal: Meal) => Meal> = fc.oneof(
   fc
     .constantFrom('eatenAt', 'tz', 'mealSummary', 'calories')
@@ -158,7 +158,7 @@ const spoil: fc.Arbitrary<(meal: Meal) => Meal> = fc.oneof(
     .map(([name, amount]) => (good: Meal) => ({ ...good, extendedNutrients: { [name]: amount } })),
 )
 
-/** Any change anywhere: some of what comes out is still good. */
+/** Any change of any field. Some of the results are still valid. */
 const junk = fc.oneof(
   fc.jsonValue({ maxDepth: 2 }),
   fc.string({ unit: 'binary', maxLength: 40 }),

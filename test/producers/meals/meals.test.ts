@@ -3,7 +3,7 @@ import { BREAKFAST, openMealsEdge } from './edge.ts'
 import type { MemoryEdge } from '../../../testing/edge/edge.ts'
 import { send, type EdgeRequest } from '../../../testing/edge/request.ts'
 
-/** Everything one person asks and says. */
+/** The requests of one person. */
 const as = async (edge: MemoryEdge, user: string) => {
   const token = await edge.token(user)
   const getPath = (url: string) => send(edge.app, { url, token })

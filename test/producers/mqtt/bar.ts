@@ -19,7 +19,7 @@ import { openCodec } from '../../../schemas/codec.ts'
 
 const codec = openCodec()
 
-/** A log that a test can hold up or let fail, and a table with the claims and tokens that the test creates. */
+/** A log that a test can pause or make fail, and a table with the claims and tokens that the test creates. */
 export const openBar = () => {
   const { items, reader } = createMemoryTable(() => Date.now(), scalesTable)
   const events: Event[] = []

@@ -50,7 +50,7 @@ test('PUBACK comes only after the log has the events', async () => {
   let acknowledged = false
   const published = client.publishAsync(TOPIC, envelope(1), { qos: 1 }).then(() => (acknowledged = true))
   await expect.poll(() => bar.appends()).toBeGreaterThan(before)
-  // A ping goes round the whole broker and back meanwhile.
+  // Meanwhile the broker answers a ping.
   await new Promise<void>((done) => {
     client.once('packetreceive', () => done())
     client.sendPing()
@@ -211,7 +211,7 @@ test('a store that does not answer ends no silent connection', async () => {
   expect(bar.reported()).toHaveLength(1)
 })
 
-/** A clock that stands still: no guess is forgiven. */
+/** A clock that does not advance, so that no failed login expires. */
 const STILL = { now: () => 1_800_000_000_000, sleep: () => new Promise<void>(() => {}) }
 
 const guess = async (address: string, device: string, times: number) => {

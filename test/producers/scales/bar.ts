@@ -23,7 +23,7 @@ export const openBar = async (series?: TrackedSeries) => barIn(await openScales(
 
 let seq = 0
 
-/** What a device's edge says; `at` is when it was measured. */
+/** Appends the event of a reading, as the edge does for a device. `at`: the time of the measurement. */
 export const read = (edge: MemoryEdge, fields: Partial<ReadingReportedData> & { readonly loc?: string }) => {
   const { loc = 'loc-001', ...reading } = fields
   seq += 1

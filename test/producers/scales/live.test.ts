@@ -14,7 +14,7 @@ import { LOC } from './bar.ts'
 
 afterEach(() => void vi.useRealTimers())
 
-/** Nothing ever changes. */
+/** A change feed without changes. */
 const changes: ChangeFeed = {
   async *follow({ signal }) {
     yield { changes: [], cursor: '0' }
@@ -22,7 +22,7 @@ const changes: ChangeFeed = {
   },
 }
 
-/** A minute passes, in which everybody answers what they are asked; each answer is there before what is said after it. */
+/** Advances the time by a minute, in which every client answers its pings. Each answer arrives before the next ping. */
 const minute = async (...sockets: readonly WebSocket[]) => {
   for (let half = 0; half < 2; half += 1) {
     const pinged = Promise.all(sockets.map((socket) => once(socket, 'ping')))

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { MOST_EXACT, needsPairs, netOf, pairwise, simplified, type Debt } from '../../../projections/expenses/debts.ts'
 
-/** Zero-sum, as the folds keep it; ids that an object already has are ids like any other. */
+/** Zero-sum balances, as the folds store them. Some ids are names of inherited properties. */
 const ids = fc.uniqueArray(
   fc.oneof(fc.constantFrom('constructor', '__proto__', 'toString'), fc.stringMatching(/^[a-z0-9]{1,6}$/)),
   { minLength: 1, maxLength: 20 },

@@ -51,7 +51,7 @@ test('S64: a Timestream query has a dimension before the time, and bounds', asyn
   ])
 })
 
-/** The questions over the points of the events, with every read that they make. */
+/** The queries over the points of the events, with a list of all their reads. */
 const counted = (events: readonly Event[]) => {
   const { table, points } = measuredBy(events)
   const [queries, stretches, kegRows]: readonly [Query[], Stretch[], Key[]] = [[], [], []]

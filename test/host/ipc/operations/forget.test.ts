@@ -31,7 +31,7 @@ const freshConfig = (): Config => {
   return readConfig({ TRIBUTARY_DATA: folder })
 }
 
-/** Every file of a folder, whatever it is, that holds one of the texts. */
+/** The files of a folder, of any kind, that contain one of the texts. */
 export const filesHolding = (folder: string, texts: readonly (string | Buffer)[]): readonly string[] =>
   readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter((name) => statSync(join(folder, name)).isFile())

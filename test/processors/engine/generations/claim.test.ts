@@ -5,7 +5,7 @@ import { createControl, type Control } from '../../../../processors/engine/gener
 import { ledger } from '../ledger.ts'
 import { memoryStore } from '../../../../testing/memory-store.ts'
 
-/** One folder: a lock is held by one at a time, and let go when its process ends. */
+/** One folder. A lock has one owner at a time, and is released when its process ends. */
 const folder = () => {
   const locked = new Set<number>()
   const here: BuildPlace = {

@@ -78,7 +78,7 @@ test('the next generation sends for a parked key, from its parked event and not 
   await park(stores[0], 'a', 7)
   await flipTo(2, 10)
   expect([...(await control.serving(ledger.name)).parked]).toEqual([['accounts#a', 7]])
-  // Parked before its own turn began: what lies between was the first generation's, and was sent.
+  // The key was parked before the second period began. The first generation has sent the events in between.
   await park(stores[1], 'b', 4)
   await park(stores[1], 'c', 12)
   await flipTo(1, 25, true)

@@ -15,7 +15,7 @@ import {
 
 const key = (digit: number): DataKey => ({ id: String(digit).repeat(16), bytes: Buffer.alloc(32, digit) })
 
-/** A store in memory that counts how often it is asked. */
+/** A key store in memory that records its loads. */
 const memoryKeys = (
   people: Map<string, Person>,
   plainBefore: KeyStore['founding']['plainBefore'] = {},

@@ -21,7 +21,7 @@ const recordOf = (offset: number): LogRecord => ({
 const recordsOf = (from: number, to: number) => Array.from({ length: to - from }, (_, index) => recordOf(from + index))
 const lease = { partition: 0, isCurrent: () => true }
 
-/** Lives of a process over one log, one after the other. Dying is never coming back: neither does the clock of the dead go on. */
+/** Runs of a process over one log, one after the other. A crash is a promise that never settles, and the clock of a crashed run stops. */
 const lives = (deadly: (offset: number) => boolean, end = 8) => {
   const control = memoryStore()
   const killers: number[] = []
@@ -55,7 +55,7 @@ const lives = (deadly: (offset: number) => boolean, end = 8) => {
     }
     let outcome: 'lived' | 'died' = 'died'
     void run().then((how) => (outcome = how))
-    // Whoever waits whether others are alive waits this long.
+    // The guard waits this long before it counts other processes as crashed.
     for (let waited = 0; waited < 4 && !isDead; waited += 1) await clock.pass(waited === 0 ? 0 : 10_000)
     return outcome
   }
@@ -195,7 +195,7 @@ test('a crashing event parks its key for every projection, and a retry that cras
     )) as readonly StoredParked[]
   const [entry] = await parked()
   expect(entry).toMatchObject({ projection: '*', key: 'a', offset: 1, code: 'killed-the-process', waiting: 1 })
-  // Three lives ended over the retry, each after it had written down what it was about to fold.
+  // Three runs crashed in the retry, each after it had stored its attempt.
   await verdicts.clear('ledger', { partition: 0, offset: 1 })
   expect(await verdicts.list('ledger')).toEqual([])
   await requestRetry(store, entry as StoredParked)
@@ -211,7 +211,7 @@ test('a crashing event parks its key for every projection, and a retry that cras
   expect(await parked()).toMatchObject([{ offset: 1, code: 'killed-the-process', waiting: 1 }])
   expect((await parked())[0]).not.toHaveProperty('retry', true)
   expect(await verdicts.list('ledger')).toMatchObject([{ what: 'killed', offset: 1 }])
-  // Mended: asked for once more, it heals.
+  // With corrected folds, another retry heals the key.
   await verdicts.clear('ledger', { partition: 0, offset: 1 })
   await requestRetry(store, (await parked())[0] as StoredParked)
   expect(await running.heal()).toBe(1)

@@ -20,7 +20,7 @@ import { virtualClock } from '../virtual-clock.ts'
 const broke = (id: string, key = 'a') => eventOf('Broke', {}, { id, key })
 const clock = virtualClock()
 
-/** The same folds after somebody mended the broken one. */
+/** The same folds with the broken one corrected. */
 const mended: Domain = {
   ...ledger,
   projections: ledger.projections.map((each): Projection => ({
@@ -207,7 +207,7 @@ describe('healing', () => {
     await requestRetry(world.store, await theOne(world))
     const running = await follow(world, mended)
     expect(await running.heal()).toBe(1)
-    // It folds the same batch over what it read before: its commits passed the check of the checkpoint, and only its writes meet what is there now.
+    // It folds the same batch over the items that it had read before. Its commits have passed the check of the checkpoint, so only the positions of the items reject its writes.
     const late: Store = {
       ...world.store,
       checkpoints: zombie.checkpoints,

@@ -40,7 +40,7 @@ const written = (text: string, key: string): Event => ({
   type: 'Written',
   data: { text },
 })
-/** The bad item comes third of key a, in the middle of key b's events. */
+/** The bad item is the third of key a, in the middle of the events of key b. */
 const events = [
   written('1', 'a'),
   written('1', 'b'),
@@ -105,7 +105,7 @@ describe('an item that no store can hold parks its key', () => {
 })
 
 describe('an item that only the store rejects parks its key', () => {
-  /** Rejects what the rule of the engine lets pass, as a service with another limit would. */
+  /** Rejects items that the rules of the engine accept, like a service with another limit. */
   const rejecting = (store: Store): Store => ({
     ...store,
     commit: async (spans, checkpoint) => {

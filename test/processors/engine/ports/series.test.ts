@@ -46,7 +46,7 @@ const measured: Domain = {
   }),
 }
 
-/** Points in memory, each as often as it was written. */
+/** Points in memory. A point that was written twice is in the list twice. */
 const memorySeries = () => {
   const written: Versioned[] = []
   const failing: Fault[] = []
@@ -60,7 +60,7 @@ const memorySeries = () => {
 }
 
 const down = () => new Fault('series-unavailable', 'The series store is down.', { retriable: true })
-/** Nobody waits between two tries. */
+/** A clock without pauses between attempts. */
 const clock = { ...virtualClock(), sleep: () => Promise.resolve() }
 const versions = (points: readonly Versioned[]) => points.map(({ at, version }) => [at, version])
 

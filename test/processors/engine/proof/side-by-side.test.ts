@@ -8,7 +8,7 @@ async function* paged<T>(pages: readonly (readonly T[])[]): AsyncGenerator<reado
 }
 
 const sorted = fc.uniqueArray(fc.nat(40)).map((list) => list.sort((a, b) => a - b))
-/** The same list, cut anywhere; empty pages, too. */
+/** The list in pages of any size, also empty ones. */
 const cut = (list: readonly number[]) =>
   fc.array(fc.nat(list.length), { maxLength: 6 }).map((cuts) => {
     const at = [0, ...cuts.sort((a, b) => a - b), list.length]

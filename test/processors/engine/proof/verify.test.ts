@@ -21,7 +21,7 @@ const world = () => {
   })
   let now = 1_000
   let during: () => Promise<void> = async () => undefined
-  /** Events into the log and the items; the checkpoint is another step, as on a store apart from the log. */
+  /** Appends events and folds them into the items. The checkpoint is a separate step, as in a remote store. */
   const append = async (...events: readonly Event[]) => {
     const first = log.records.length
     log.add(...events)
@@ -34,7 +34,7 @@ const world = () => {
     store,
     append,
     checkpoint: async () => void (await store.setCheckpoint(log.records.length)),
-    /** Happens whenever the proof waits. */
+    /** Runs each time the verification waits. */
     whileItWaits: (work: () => Promise<void>) => (during = work),
     tamper: (change: object) => {
       const id = keyOf(accountKey('a'))

@@ -17,7 +17,7 @@ const recordOf = (key: string | null, offset: number, value: Uint8Array = new Ui
   timestamp: 0,
 })
 
-/** A thousand payments to forty accounts, one of which breaks on the way. */
+/** A thousand payments to forty accounts. The fold of one account throws in between. */
 const events: readonly Event[] = Array.from({ length: 1_000 }, (_, index) => {
   const key = `k${index % 40}`
   return index === 207 ? eventOf('Broke', {}, { id: 'broken', key }) : paid(1 + (index % 7), `p${index}`, { key })
@@ -54,12 +54,12 @@ const feed = async (store: Store, yieldToOthers = async () => {}): Promise<reado
   return passed
 }
 
-/** What the parked key's own row says depends on who wrote it when. */
+/** The content of the row of the parked key depends on the parts. */
 const dumpOf = (store: MemoryStore) => store.dump().filter((item) => !item.includes('PARKED#'))
 
 const reading = (store: MemoryStore): Store => ({ ...store, peek: (key) => store.items.get(keyOf(key)) })
 
-/** The reason differs: the events behind a broken one are in the same part as it, or in a later one. */
+/** The reason differs: the events after the poison event are in its part or in a later one. */
 const kindsOf = ({ exceptions }: BatchResult) =>
   [...exceptions].map(([offset, outcome]) => `${offset} ${outcome?.kind}`)
 

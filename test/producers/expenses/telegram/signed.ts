@@ -12,7 +12,7 @@ export const ZOFIE = {
   photo_url: 'https://t.me/i/userpic/320/zofie.svg',
 } as const
 
-/** As Telegram signs what a Mini App is opened with. */
+/** The `initData` of a Mini App, signed as Telegram signs it. */
 export const signed = (fields: Readonly<Record<string, string>>, botToken = BOT_TOKEN): string => {
   const key = createHmac('sha256', 'WebAppData').update(botToken).digest()
   const text = Object.keys(fields)

@@ -142,7 +142,7 @@ describe('E-j a TON transaction', () => {
 
   const unknown: readonly (readonly [what: string, transaction: TonTransaction])[] = [
     [
-      "the sender's own, which only says that it went out",
+      "the sender's own, which only shows that a message was sent",
       arrived({
         account: ANN,
         in_msg: message({ source: null, destination: ANN, value: null, bounce: null }),

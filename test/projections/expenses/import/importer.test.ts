@@ -129,7 +129,7 @@ const netsIn = (balance: unknown): Record<string, bigint> =>
     ]),
   )
 
-/** Without what names the events that made them. */
+/** The items without the names of the events that made them. */
 const bare = (items: Record<string, unknown>): string =>
   JSON.stringify(
     Object.entries(items).filter(([name]) => !name.includes(' / LOG#')),
@@ -295,7 +295,7 @@ describe('rows of the source document', () => {
   test('E45: rows without their members do not remove members who were there before', async () => {
     const before = eventsOf([group, ...people.slice(0, 2)])
     const reader = readerOf(tableOf(before), ORIGIN.at, () => {}, expensesTable)
-    // The third was none.
+    // The third person was not a member.
     expect(await fresh([expense('e1')], reader)).toEqual([
       ['MemberJoined', '3'],
       ['ExpenseRecorded', '1'],
@@ -564,7 +564,7 @@ describe('a group that Spliit exported', () => {
   test('E45: every balance is the same to the cent: even, by shares, percentage and amount, income and reimbursements', () => {
     const { items, refusals } = folded([holiday])
     expect([refusals, unreadable([holiday])]).toEqual([[], []])
-    // As its own shares.ts and balances.ts reckon this file.
+    // The balances that Spliit's own shares.ts and balances.ts compute for this file.
     expect(netsIn(items[`${HOLIDAY} / BALANCE#EUR`])).toEqual({ [ANN]: 363n, [BOB]: -5070n, [CY]: 4707n })
   })
 
