@@ -17,7 +17,7 @@ export type {
   Scene,
   Values,
 } from '../testing/contract/case.ts'
-export { PROPERTY_SEED, propertyRuns, tries } from '../testing/property-runs.ts'
+export { PROPERTY_SEED, propertyRuns, inputCount } from '../testing/property-runs.ts'
 
 // The edge
 export { edgeOf, openMemoryEdge, OPEN_LIMITS } from '../testing/edge/edge.ts'

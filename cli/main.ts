@@ -34,7 +34,7 @@ const exit = await runCommand(
     output,
     signal: stopping.signal,
     // Threads that start later inherit the priority.
-    giveWay: () => setPriority(constants.priority.PRIORITY_LOW),
+    lowerPriority: () => setPriority(constants.priority.PRIORITY_LOW),
   },
   process.argv.slice(2),
 )

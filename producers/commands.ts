@@ -2,7 +2,7 @@ import type { Event } from '../schemas/event.ts'
 import { Fault, isFault } from '../schemas/fault.ts'
 import type { Codec } from '../schemas/codec.ts'
 import type { Outcome } from '../projections/projection.ts'
-import { inTurns, mapInParts } from './turns.ts'
+import { runInParts, mapInParts } from './run-in-parts.ts'
 import type { Log, NewRecord, Position } from '../processors/engine/ports/log.ts'
 import type { Deadline } from './deadline.ts'
 
@@ -64,7 +64,7 @@ export const createCommands = ({ log, codec, outcomes }: CommandParts): Commands
     const keys = codec.keysFor?.(events)
     if (keys !== undefined) await (deadline === undefined ? keys : deadline.within(keys, tooSlow))
     const records =
-      events.length <= PART_EVENTS ? events.map(recordOf) : await inTurns(mapInParts(events, PART_EVENTS, recordOf))
+      events.length <= PART_EVENTS ? events.map(recordOf) : await runInParts(mapInParts(events, PART_EVENTS, recordOf))
     if (deadline === undefined) return log.append(records)
     // The log gets a little less time than the deadline, because only the log knows whether it wrote the events.
     const timeoutMs = deadline.left() * LOG_SHARE

@@ -1,5 +1,5 @@
 import { Fault } from '../schemas/fault.ts'
-import { isTrace, type Item, type Key, type Stored } from './item.ts'
+import { isTombstone, type Item, type Key, type Stored } from './item.ts'
 
 /** One change of one item. The changes of an item are in order. A version can be repeated. */
 export interface ItemChange extends Key {
@@ -42,5 +42,5 @@ export const changeOf = (stored: Stored): ItemChange => ({
   PK: stored.PK,
   SK: stored.SK,
   version: stored._pos,
-  item: isTrace(stored) ? undefined : stored,
+  item: isTombstone(stored) ? undefined : stored,
 })

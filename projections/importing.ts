@@ -16,7 +16,7 @@ export interface Origin {
 export interface ImportedEvent {
   readonly type: string
   readonly key: string
-  /** The actor and subject of the event. Null if the row names nobody. */
+  /** The actor and subject of the event. Null if the row names no person. */
   readonly person: string | null
   readonly occurredAt: number
   readonly data: unknown

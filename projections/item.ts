@@ -37,7 +37,7 @@ export const keyOf = ({ PK, SK }: Key): string => `${PK}\u0000${SK}`
  * True for the tombstone of a removed item. It contains the offset of the removal, so that an event that is folded
  * again finds that it was applied. Readers do not receive tombstones, and the table's TTL removes them.
  */
-export const isTrace = (item: Item): boolean => item['_removed'] === true
+export const isTombstone = (item: Item): boolean => item['_removed'] === true
 
 /**
  * True if the item is expired by the table's TTL attribute (epoch seconds) at a time in epoch milliseconds. Also true
@@ -45,7 +45,7 @@ export const isTrace = (item: Item): boolean => item['_removed'] === true
  */
 export const isExpired = (item: Item, ttl: string, atMs: number): boolean => {
   const expiry = item[ttl]
-  return (typeof expiry === 'number' && expiry * 1000 <= atMs) || isTrace(item)
+  return (typeof expiry === 'number' && expiry * 1000 <= atMs) || isTombstone(item)
 }
 
 /** True if two items have the same canonical form, without building it. */

@@ -70,7 +70,7 @@ export const openCodec = (options: CodecOptions = {}): Codec => {
   }
 }
 
-/** Decodes and leaves sealed fields closed. */
+/** Decodes without opening sealed fields. */
 type Skim = (value: Uint8Array) => Event
 
 const decodeSealed =

@@ -96,9 +96,9 @@ const lockProblems = ({ firstId = 1, nextId, schemas }: Lock): readonly Problem[
 const RETIRED: ReadonlySet<string> = new Set(['tributary.meals.SummariesRebuilt'])
 
 const staleProblems = (lock: Lock, now: readonly RecordSchema[]): readonly Problem[] => {
-  const kept = new Set(now.flatMap(({ name, aliases = [] }) => [name, ...aliases]))
+  const declared = new Set(now.flatMap(({ name, aliases = [] }) => [name, ...aliases]))
   const changed = extendLock(lock, now).schemas.slice(lock.schemas.length)
-  const gone = [...latest(lock).keys()].filter((name) => !kept.has(name) && !RETIRED.has(name))
+  const gone = [...latest(lock).keys()].filter((name) => !declared.has(name) && !RETIRED.has(name))
   return [
     ...changed.map(({ name }) =>
       problem(

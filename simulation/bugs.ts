@@ -83,7 +83,7 @@ const ENGINE_BUGS: Readonly<Record<string, Bug>> = {
     },
   })),
   // Without this change the checkpoint would stop most zombies before their writes.
-  'a removal leaves no trace': {
+  'a removal leaves no tombstone': {
     options: { ...ZOMBIES, domain: 'toy' },
     ...writing((write) => {
       if (!('put' in write) || write.put['_removed'] !== true) return [write]
@@ -130,17 +130,17 @@ const ENGINE_BUGS: Readonly<Record<string, Bug>> = {
       ? [{ ...write, put: { ...write.put, _pos: write.put._pos + 1 } }]
       : [write],
   ),
-  'a record is lost on its way': delivering((records, { random }) =>
+  'the last record of a batch is lost': delivering((records, { random }) =>
     records.length > 1 && random.chance(0.05) ? records.slice(0, -1) : records,
   ),
-  'a record is lost and the batch says nothing': delivering((records, { random }) =>
+  'a record in the middle of a batch is lost': delivering((records, { random }) =>
     records.length > 2 && random.chance(0.2) ? [...records.slice(0, 1), ...records.slice(2)] : records,
   ),
-  'records of a batch come out of order': delivering((records) => records.toReversed()),
+  'the records of a batch are delivered in reverse order': delivering((records) => records.toReversed()),
   'a partition begins one too late': subscribing((subscriber) => ({
     assigned: async (watermark) => Math.min(watermark.high, (await subscriber.assigned(watermark)) + 1),
   })),
-  'an append is acknowledged and not kept': {
+  'an append is acknowledged but not stored': {
     log: (log, { random }) => ({
       ...log,
       append: async (records) =>
@@ -149,7 +149,7 @@ const ENGINE_BUGS: Readonly<Record<string, Bug>> = {
           : log.append(records),
     }),
   },
-  'money is rounded on the way': writing((write) => {
+  'an amount is rounded before it is written': writing((write) => {
     const crates = 'put' in write ? write.put['crates'] : undefined
     return 'put' in write && typeof crates === 'number'
       ? [{ ...write, put: { ...write.put, crates: crates - (crates % 2) } }]
@@ -183,7 +183,7 @@ const ENGINE_BUGS: Readonly<Record<string, Bug>> = {
       serving: async (domain) => ({ ...(await control.serving(domain)), before: [] }),
     }),
   },
-  'a flip is done twice': {
+  'a flip is written twice': {
     options: FLIPS,
     control: (control) => ({
       ...control,

@@ -69,7 +69,7 @@ const checkDerived = (
   const found = new Set(sent)
   return [
     ...[...wanted].filter((name) => !found.has(name)).map((name) => `never sent: ${name}`),
-    ...[...found].filter((name) => !wanted.has(name)).map((name) => `no fold requested: ${name}`),
+    ...[...found].filter((name) => !wanted.has(name)).map((name) => `no fold derived it: ${name}`),
     ...(isCertain ? duplicatesIn(sent).map((name) => `sent twice: ${name}`) : []),
   ].map((detail) => ({ checker: 'derived', detail }))
 }

@@ -17,7 +17,7 @@ const failed = (name: string, ...statuses: readonly string[]) => ({
   assertionResults: statuses.map((status) => ({ status })),
 })
 
-describe('a test file is run a second time', () => {
+describe('a test file may run a second time', () => {
   test('never if it tests folds, the engine, schemas, embedded adapters, their planted bugs or the simulation', () => {
     const pure = under(
       'processors/engine',
@@ -37,7 +37,7 @@ describe('a test file is run a second time', () => {
     expect(repeated(pure)).toEqual([])
   })
 
-  test('only if it imports what starts real services, the built program or another process', () => {
+  test('only if it imports code that starts real services, the built program or another process', () => {
     expect(reasonToRunAgain('test/services/kafka/contract.test.ts')).toBe('services')
     expect(reasonToRunAgain('test/planted/services.test.ts')).toBe('services')
     expect(reasonToRunAgain('test/e2e/generations-services.test.ts')).toBe('services')
@@ -54,7 +54,7 @@ describe('a test file is run a second time', () => {
     ])
   })
 
-  test('only together with files that may be, and not if many failed', () => {
+  test('only if all failed files may run again, and not if many failed', () => {
     const [program, services, fold, more] = [
       failed('test/e2e/verify.test.ts', 'failed', 'passed', 'failed'),
       failed('test/e2e/services.test.ts'),
@@ -68,7 +68,7 @@ describe('a test file is run a second time', () => {
     expect(countRunTwice([fold], [])).toBe(0)
   })
 
-  test('and a test that failed before must pass then, not be skipped', () => {
+  test('and a test that failed before must then pass and not be skipped', () => {
     const run = (...statuses: readonly string[]) => ({
       name: 'a',
       assertionResults: statuses.map((status, index) => ({ fullName: `test ${index}`, status })),

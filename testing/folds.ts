@@ -187,8 +187,8 @@ const assertionsOf = (
   }
 }
 
-const insist = (isKept: boolean, rule: string): void => {
-  if (!isKept) throw new Error(rule)
+const insist = (isTrue: boolean, rule: string): void => {
+  if (!isTrue) throw new Error(rule)
 }
 
 const deepFreeze = <T>(value: T): T => {

@@ -5,7 +5,7 @@ export const isLong = Boolean(process.env['TRIBUTARY_LONG'] ?? process.env['TRIB
  * The number of random inputs that a property test or fuzz test tries: `count` if there is time, else a fifth of it.
  * `TRIBUTARY_TEST_TRIES=N` multiplies the number by N.
  */
-export const tries = (count: number): number =>
+export const inputCount = (count: number): number =>
   (isLong ? count : count / 5) * Number(process.env['TRIBUTARY_TEST_TRIES'] ?? 1)
 
 /**
@@ -16,6 +16,6 @@ export const PROPERTY_SEED: number = Number(process.env['TRIBUTARY_TEST_SEED'] ?
 
 /** The parameters of `fc.assert` for a property that tries up to `count` inputs. */
 export const propertyRuns = (count: number): { readonly numRuns: number; readonly seed: number } => ({
-  numRuns: tries(count),
+  numRuns: inputCount(count),
   seed: PROPERTY_SEED,
 })

@@ -53,7 +53,7 @@ const measure = async (
       signal,
       log: keys === undefined ? log : { ...onlyKeys(log, keys), watermarks: log.watermarks },
       windowMs: window,
-      progress: (events) => output.progress(`${domain.name}: ${counted(events, 'event')} weighed`),
+      progress: (events) => output.progress(`${domain.name}: ${counted(events, 'event')} measured`),
     })
     return { costs, keys: keys?.length ?? null }
   } finally {

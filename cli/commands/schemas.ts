@@ -52,7 +52,7 @@ export const check = (context: Context, { json }: { json?: true }): Promise<Exit
     printProblems(context, problems)
     output.note(
       ok
-        ? `${counted(schemas.length, 'schema')}: each reads what all its versions wrote.`
+        ? `${counted(schemas.length, 'schema')}: each can read the events of all its earlier versions.`
         : `${counted(problems.length, 'problem')} in ${counted(schemas.length, 'schema')}.`,
     )
   }

@@ -15,7 +15,7 @@ export interface CommandContext {
   readonly output: CommandOutput
   readonly signal: AbortSignal
   /** Lowers the priority of this process, before it folds next to a server. Default: the priority stays. */
-  readonly giveWay?: () => void
+  readonly lowerPriority?: () => void
   /** Reports the command to the log of a server. Default: nothing is reported. */
   readonly recorder?: Recorder
 }

@@ -62,7 +62,7 @@ export const forEachDomain = async (
     })
   }
   await context.recorder?.announce(config.data)
-  context.giveWay?.()
+  context.lowerPriority?.()
   for (const domain of domains) {
     const access = await openRemoteAccess(config, domain)
     await use(access).finally(() => access.close())

@@ -97,7 +97,7 @@ const isOperation = (name: string): name is OperationName => Object.hasOwn(CHECK
 const unknown = (what: string): Fault =>
   new Fault(
     'operation-unknown',
-    `The running server has no operation ${what}. Is it of another version? Start it again with this one.`,
+    `The running server has no operation ${what}, so it runs another version. Restart it with this version.`,
   )
 
 /** Answers requests from the local socket. Fault: `operation-unknown`, or `bad-request` if the arguments are not those of the operation. */

@@ -113,8 +113,8 @@ interface Lag extends Trimmed {
 
 /** The first offset of each partition, and the number of its events that the serving generation has not folded. */
 export const lagsOf = async ({ log, serving }: Pipeline): Promise<readonly Lag[]> => {
-  const [marks, checkpoints] = await Promise.all([log.watermarks(), serving().store.checkpoints()])
-  return marks.map(({ partition, low, high }) => {
+  const [watermarks, checkpoints] = await Promise.all([log.watermarks(), serving().store.checkpoints()])
+  return watermarks.map(({ partition, low, high }) => {
     const next = Math.max(checkpoints.get(partition) ?? 0, low)
     return { partition, low, next, lag: Math.max(0, high - next) }
   })

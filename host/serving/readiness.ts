@@ -29,7 +29,10 @@ export const readinessOf = async (
       return { ready: !processor, text: `log-trimmed: ${logTrimmed(pipeline.domain.topic, trimmed).message}` }
     if (!(await isServingFollowed(pipeline))) return { ready: !processor, text: unfollowed(name, generation) }
     if (pipeline.unreadable() !== undefined)
-      return { ready: true, text: `${name} is held back: the items of generation ${generation} need a newer release` }
+      return {
+        ready: true,
+        text: `this release does not serve ${name}: the items of generation ${generation} need a newer release`,
+      }
     if (series !== undefined) return READY
     const stalled = processor ? pipeline.stalled() : undefined
     if (stalled !== undefined) return { ready: false, text: `${name} does not fold: ${failureText(stalled)}` }

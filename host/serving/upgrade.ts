@@ -33,9 +33,10 @@ export const upgrade = async (runtime: Runtime, pipeline: Pipeline, context: Upg
     ({ state, foldVersion }) => state === 'following' && foldVersion === domain.foldVersion,
   )?.generation
   const differs = `${domain.name}: generation ${serving.generation} serves with fold version ${serving.foldVersion}; this release has version ${domain.foldVersion}`
-  const heldBack =
+  const unavailable =
     pipeline.unreadable() === undefined ? '' : `. Until then the edge of this release answers 503 for ${domain.name}`
-  if (!isEmbedded(runtime.config)) return context.output.note(`${differs}${nextStep(domain, listed, own)}${heldBack}`)
+  if (!isEmbedded(runtime.config))
+    return context.output.note(`${differs}${nextStep(domain, listed, own)}${unavailable}`)
   context.output.note(
     `${differs} and ${own === undefined ? 'builds a generation of its own' : `brings generation ${own} up to date`} before it serves`,
   )

@@ -69,10 +69,10 @@ export const memberJoined = (event: MemberJoined, get: Get): Result => {
     removedAt: __,
     removedByChat: ___,
     admittedFrom: ____,
-    ...kept
+    ...member
   } = before ?? { ...memberOf(meta.key, userId, isoOf(meta.occurredAt)), _heard: [] }
   work.put({
-    ...kept,
+    ...member,
     ...indexed(meta.key, userId, GROUPS_OF_USER),
     ...profileIn(event, userId),
     ...(isNew && before !== undefined && { rejoinedAt: isoOf(meta.occurredAt) }),
@@ -82,7 +82,7 @@ export const memberJoined = (event: MemberJoined, get: Get): Result => {
     work.put({ ...group, memberCount: group.memberCount + 1 })
     addEntry(work, event, 'member-joined', { subjectId: userId })
   }
-  enroll(work, meta.key, userId, kept.joinedAt)
+  enroll(work, meta.key, userId, member.joinedAt)
   deriveProfile(work, event, userId)
   return work.result()
 }
@@ -132,10 +132,10 @@ export const groupMemberRemoved = (event: GroupMemberRemoved, get: Get): Result 
   if (!isByChat && userId === meta.actorId)
     return refuse('member-invalid', 'The owner cannot remove themselves. Leave the group instead.')
   const work = startWork(get)
-  const { removedByChat: _, ...kept } = before
+  const { removedByChat: _, ...member } = before
   const at = isoOf(meta.occurredAt)
   work.put({
-    ...kept,
+    ...member,
     ...indexed(meta.key, userId, REMOVED_FROM),
     leftAt: before.leftAt ?? at,
     removedAt: at,

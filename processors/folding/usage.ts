@@ -7,7 +7,7 @@ import { hasApplied, withApplied } from './applied-events.ts'
 import { refuse } from '../../projections/access/refusals.ts'
 
 /** Counts expire this many days after the end of their UTC day. */
-const KEPT_DAYS = 35
+const RETENTION_DAYS = 35
 const MAX_COUNT = 1e12
 
 /** Adds a sampled request to the counts of its day. It counts as `weight` requests. */
@@ -20,7 +20,7 @@ export const apiUsageSampled = (event: ApiUsageSampled, get: Get): Result => {
   if (day === undefined || ![reads * weight, writes * weight].every(isCount) || weight < 1) {
     return refuse('usage-invalid', 'A usage sample has a UTC day, counts from 0 and a weight from 1.')
   }
-  const ttl = startOf(day + 1 + KEPT_DAYS) / 1000
+  const ttl = startOf(day + 1 + RETENTION_DAYS) / 1000
   if (ttl * 1000 <= meta.occurredAt) return NOTHING
   const key = usages.key(meta.key, date)
   const before = get<UsageItem>(key)

@@ -3,7 +3,7 @@ import { DUPLICATE, type Get, type Result } from '../../projections/projection.t
 import { isoOf } from '../../projections/instant.ts'
 import type { GoneMealItem, MealItem } from '../../projections/meals/items.ts'
 import { goneMeals, keyIn } from '../../projections/meals/keys.ts'
-import { findMeal, homeOf, redirect } from './find.ts'
+import { findMeal, firstKeyOf, redirect } from './find.ts'
 import { hasApplied, withApplied } from '../folding/applied-events.ts'
 import { refuse } from '../../projections/meals/refusals.ts'
 import { replaceMeal } from './replace.ts'
@@ -26,7 +26,7 @@ export const mealDeleted = (event: MealDeleted, get: Get): Result => {
       get,
     )
   }
-  if (homeOf(meta.key, mealId) === undefined) return refuse('meal-not-found', `There is no meal ${mealId}.`)
+  if (firstKeyOf(meta.key, mealId) === undefined) return refuse('meal-not-found', `There is no meal ${mealId}.`)
   return { items: [{ ...gone, meal: null, _heard: withApplied(undefined, event) } satisfies GoneMealItem] }
 }
 

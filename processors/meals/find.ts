@@ -15,17 +15,17 @@ export type Found =
   | { readonly state: 'unknown' }
 
 export const findMeal = (user: string, mealId: string, get: Get): Found => {
-  const home = homeOf(user, mealId)
-  if (home === undefined) return { state: 'unknown' }
+  const firstKey = firstKeyOf(user, mealId)
+  if (firstKey === undefined) return { state: 'unknown' }
   const gone = get(goneMeals.key(user, mealId))
-  const atHome = get<MealItem>(home)
+  const atFirstKey = get<MealItem>(firstKey)
   if (gone?.state === 'deleted') return { state: 'deleted', gone }
-  const meal = gone === undefined ? atHome : get<MealItem>({ PK: userPartition(user), SK: gone.to })
+  const meal = gone === undefined ? atFirstKey : get<MealItem>({ PK: userPartition(user), SK: gone.to })
   return meal?.mealId === mealId ? { state: 'present', meal: bare(meal), gone } : { state: 'unknown' }
 }
 
 /** The key that the meal's id names. The meal has it until it is moved. */
-export const homeOf = (user: string, mealId: string): Key | undefined => {
+export const firstKeyOf = (user: string, mealId: string): Key | undefined => {
   const name = mealNameOf(mealId)
   return name === undefined ? undefined : meals.key(user, name.eaten, name.uid)
 }
@@ -36,7 +36,7 @@ export const homeOf = (user: string, mealId: string): Key | undefined => {
  */
 export const redirect = (user: string, meal: MealItem, gone: GoneMealItem | undefined): readonly Change[] => {
   const key = goneMeals.key(user, meal.mealId)
-  if (meal.SK !== homeOf(user, meal.mealId)?.SK) {
+  if (meal.SK !== firstKeyOf(user, meal.mealId)?.SK) {
     return gone?.state === 'moved' && gone.to === meal.SK
       ? []
       : [{ ...key, state: 'moved', to: meal.SK } satisfies GoneMealItem]

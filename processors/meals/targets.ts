@@ -13,7 +13,7 @@ import {
 import { dayTargets, targets } from '../../projections/meals/keys.ts'
 import { fromMilli, isAmount, isNutrientName, MAX_REGISTRY } from '../../projections/meals/nutrients.ts'
 import { hasApplied, withApplied } from '../folding/applied-events.ts'
-import { isImported, isRepeatedImport, importMarks } from './import-marks.ts'
+import { isImported, isRepeatedImport, importedEventItems } from './imported-events.ts'
 import { refuse } from '../../projections/meals/refusals.ts'
 
 type Change = TargetsChanged | NutrientRegistryChanged
@@ -111,7 +111,7 @@ const storeTargets = (event: Change, after: TargetsItem): Result => {
     items: [
       after,
       { ...targets, ...dayTargets.key(event.meta.key, effectiveFromDate) } satisfies TargetsAsOfItem,
-      ...importMarks(event),
+      ...importedEventItems(event),
     ],
   }
 }

@@ -35,7 +35,7 @@ export const beerKegWeightsSet = (event: BeerKegWeightsSet, get: Get): Result =>
 }
 
 /** The full weight is the mean of the last weighing of each of this many kegs (S42). */
-const KEPT_KEGS = 32
+const MAX_WEIGHINGS = 32
 
 /**
  * For a global beer, a measured weight may differ from the reference by this share. Any location's scale can change a
@@ -70,7 +70,7 @@ export const beerKegWeightMeasured = (event: BeerKegWeightMeasured, get: Get): R
   if (!areWeights({ full_lbs, empty_lbs: weights.empty_lbs }) || (same !== undefined && same.at >= at)) return NOTHING
   const reference = before?._reference ?? weights.full_lbs
   if (loc_id === null && !isPlausible(full_lbs, reference)) return NOTHING
-  const measured = [...others, { keg_id, full_lbs, at }].slice(-KEPT_KEGS)
+  const measured = [...others, { keg_id, full_lbs, at }].slice(-MAX_WEIGHINGS)
   const item: BeerKegItem = {
     ...key,
     keg_type,

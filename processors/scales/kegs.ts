@@ -100,7 +100,7 @@ export const kegAssignmentCorrected = (event: KegAssignmentCorrected, get: Get):
   return work.result()
 }
 
-const KEPT_VOIDS = 64
+const MAX_VOIDS = 64
 
 /** Voids of the wrong keg in the corrected time: the pours of that time are the right keg's, and stay voided. */
 const within = (voids: readonly Void[], { from, to }: Span): readonly Void[] =>
@@ -112,8 +112,8 @@ const within = (voids: readonly Void[], { from, to }: Span): readonly Void[] =>
 const putVoids = (work: Work, keg: KegItem, added: readonly Void[]): void => {
   const known = keg.voids ?? []
   const voids = added.reduce(
-    (kept, each) =>
-      kept.some(({ from, to }) => from <= each.from && to >= each.to) ? kept : [...kept.slice(1 - KEPT_VOIDS), each],
+    (voids, each) =>
+      voids.some(({ from, to }) => from <= each.from && to >= each.to) ? voids : [...voids.slice(1 - MAX_VOIDS), each],
     known,
   )
   if (voids !== known) work.put({ ...keg, voids } satisfies KegItem)

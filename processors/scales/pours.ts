@@ -109,9 +109,9 @@ const isTooFast = (before: Level, { at, gallons }: Level): boolean =>
   before.gallons - gallons > FASTEST_PER_MINUTE * Math.max(1, (at - before.at) / 60_000)
 
 /**
- * The first reading after a silence. A pour that was under way ended at the last level that was read. A fall below that level is unseen, however
- * slowly the beer may have left: nobody saw it, so it is not drift. A smaller fall than a pour leaves the base as it was, so that several small
- * falls add up.
+ * The first reading after a silence. A pour that was under way ended at the last level that was read. A fall below that level is unseen beer
+ * and never drift, because no reading shows how fast it fell. A smaller fall than a pour leaves the base as it was, so that several small falls
+ * add up.
  */
 const afterSilence = (detector: OnScale, level: Level, thresholds: Thresholds): Step => {
   const {

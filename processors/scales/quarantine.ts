@@ -12,7 +12,7 @@ export interface QuarantineReason {
   readonly detail: string
 }
 
-const KEPT_SECONDS = 30 * 86_400
+const RETENTION_SECONDS = 30 * 86_400
 const LONGEST = 2000
 
 /** Quarantines a reading that the fold rejects: the reason depends on the stored state. */
@@ -80,7 +80,7 @@ const put = (
     reason,
     detail,
     reading,
-    ttl: Math.floor(at / 1000) + KEPT_SECONDS,
+    ttl: Math.floor(at / 1000) + RETENTION_SECONDS,
   }
   if (work.get({ PK: row.PK, SK: row.SK }) !== undefined) return
   const before = work.get(quarantineCounts.key(key, device_id))

@@ -6,8 +6,8 @@ import { covers, type KegOnTap, type KegSpan, type TapAssignment, type Span } fr
  */
 export type Timeline = { readonly kegs: readonly KegSpan[] }
 
-const KEPT_KEGS = 40
-const KEPT_ASSIGNMENTS = 20
+const MAX_KEGS = 40
+const MAX_ASSIGNMENTS = 20
 
 /**
  * Puts a keg on the tap. The previous keg ends. A keg whose event is late gets the time up to the next keg. A
@@ -16,7 +16,7 @@ const KEPT_ASSIGNMENTS = 20
 export const withTappedKeg = (timeline: Timeline, keg: KegOnTap, at: number): Timeline => {
   const { kegs } = timeline
   if (kegs.some(({ keg_id, from }) => keg_id === keg.keg_id && from === at) || isForgotten(kegs, at)) return timeline
-  return { kegs: inserted<KegSpan>(kegs, { ...keg, from: at }).slice(-KEPT_KEGS) }
+  return { kegs: inserted<KegSpan>(kegs, { ...keg, from: at }).slice(-MAX_KEGS) }
 }
 
 /** Takes a keg off the tap. */
@@ -46,7 +46,7 @@ export const withCorrectedKeg = (timeline: Timeline, { keg_id, from, keg }: Corr
       { ...keg, from: since, to: span.to },
     ]
   }
-  return { kegs: timeline.kegs.flatMap((span) => (isWrong(span) ? right(span) : [span])).slice(-KEPT_KEGS) }
+  return { kegs: timeline.kegs.flatMap((span) => (isWrong(span) ? right(span) : [span])).slice(-MAX_KEGS) }
 }
 
 /**
@@ -99,7 +99,7 @@ export const withAssignment = (
   const before = assignments
     .map((assignment) => cut(assignment, from))
     .filter((assignment) => assignment.from !== assignment.to)
-  return [...before, { tap, from, to: null }].slice(-KEPT_ASSIGNMENTS)
+  return [...before, { tap, from, to: null }].slice(-MAX_ASSIGNMENTS)
 }
 
 /** The tap to which the device was assigned at an instant. Null if there was none. */
@@ -124,4 +124,4 @@ const cut = <S extends Span>(span: S, at: number): S => (endOf(span) > at ? { ..
 
 /** True if the time is before the oldest kept span: older spans were dropped. */
 const isForgotten = (spans: readonly Span[], at: number): boolean =>
-  spans.length >= KEPT_KEGS && at <= (spans[0]?.from ?? at)
+  spans.length >= MAX_KEGS && at <= (spans[0]?.from ?? at)

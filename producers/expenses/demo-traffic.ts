@@ -116,7 +116,7 @@ function* step(trip: Trip, path: string): Generator<SimulatedRequest> {
       ...own,
       method: 'PUT',
       path: `${path}/expenses/${expense.id}`,
-      body: { ...bodyOf(trip, expense.payer), revision: expense.revision++, reason: 'it was not so' },
+      body: { ...bodyOf(trip, expense.payer), revision: expense.revision++, reason: 'the amount was wrong' },
     }
   if (draw < 0.75) {
     expense.deleted = true

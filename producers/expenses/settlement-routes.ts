@@ -115,7 +115,7 @@ const MISMATCHES: Readonly<Record<TonMismatch, (settlement: SettlementItem) => s
   hash: () => 'this is not the hash of a TON transaction',
   receiver: () => "the transaction did not go to the payee's wallet",
   amount: ({ amountMinor, exponent }) =>
-    `the transaction did not bring exactly ${decimalText(amountMinor, exponent)} TON`,
+    `the transaction did not transfer exactly ${decimalText(amountMinor, exponent)} TON`,
   comment: ({ comment }) => `the transaction does not carry the comment ${comment}`,
   early: () => 'the transaction is not later than the settlement',
   bounced: () => 'the transaction bounced',

@@ -93,7 +93,7 @@ export const registerDomain = async (scope: FastifyInstance, domain: DomainEdge,
     if (request.headers['tributary-after'] === undefined) done()
     else
       deadlineAfter(limits.waitMs + limits.readMs)
-        .within(waitUntilReached(request, domain, limits.waitMs), tooSlow)
+        .within(waitUntilVisible(request, domain, limits.waitMs), tooSlow)
         .then(() => done(), done)
   })
   recordUsage(scope, domain, deps)
@@ -122,7 +122,7 @@ const kindOf = (request: FastifyRequest): 'read' | 'write' =>
   request.method === 'GET' || request.method === 'HEAD' ? 'read' : 'write'
 
 /** Waits until the event of `Tributary-After` is visible, and in the series, too, if the route reads them. */
-const waitUntilReached = async (
+const waitUntilVisible = async (
   request: FastifyRequest,
   { end, derives }: DomainEdge,
   waitMs: number,

@@ -19,7 +19,7 @@ export interface Hub {
   stop(): Promise<void>
 }
 
-/** How often the hub looks for a flip, and how soon it reads again after a failure. */
+/** How often the hub checks for a flip, and how soon it reads again after a failure. */
 const POLL_MS = 500
 
 export const createHub = ({ spec, serving, sleep, failed }: HubParts): Hub => {

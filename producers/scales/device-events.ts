@@ -2,7 +2,7 @@ import type { Event, EventMeta } from '../../schemas/event.ts'
 import { isObject } from '../../schemas/object.ts'
 import { derivedId } from '../ids.ts'
 import type { DeviceOwner } from '../mqtt/spec.ts'
-import { mapInParts } from '../turns.ts'
+import { mapInParts } from '../run-in-parts.ts'
 import { clockOf, type Defect, type Fields } from './device-checks.ts'
 import { eventDefect, readEnvelope, statusDefect, type DeviceEvent, type Envelope } from './device-message.ts'
 

@@ -24,10 +24,10 @@ const endOf = (
   { claim, meta, owner, member, gone }: TokenLinks,
 ): TokenEnd | undefined => {
   const epoch = claim?.epoch ?? 0
-  const isHeld = epoch === claim_epoch && (claim?.loc_id ?? null) !== null && meta?.status !== 'released'
+  const isClaimed = epoch === claim_epoch && (claim?.loc_id ?? null) !== null && meta?.status !== 'released'
   // The claim of the token has not begun yet: an operator created the token before a location claims the device.
   const isEarly = epoch < claim_epoch && createdBy === null
-  if (!isHeld && !isEarly)
+  if (!isClaimed && !isEarly)
     return { endedAt: releasedAt(meta, claim, claim_epoch) ?? createdAt, endReason: 'device-released' }
   if (createdBy === null || owner?.user_id === createdBy) return undefined
   // Without a location no member could create the token: the device was released at the same moment.

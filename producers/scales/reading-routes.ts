@@ -1,5 +1,5 @@
 import type { DeviceOwner } from '../mqtt/spec.ts'
-import { inTurns } from '../turns.ts'
+import { runInParts } from '../run-in-parts.ts'
 import { mistake, Problem } from '../http/problem.ts'
 import type { Batch, Call, Route } from '../http/route.ts'
 import { EVENT_TYPES, MOST_BY_HTTP } from './device-envelope.ts'
@@ -85,7 +85,7 @@ const report: Batch = {
   async collect(call, how) {
     const device = deviceOf(call)
     const owner = await admittedOwner(call, device)
-    const { events, quarantined } = await inTurns(
+    const { events, quarantined } = await runInParts(
       envelopeEventsInParts(
         call.body,
         { device, owner, actor: call.caller.user, received: call.now, ...how },

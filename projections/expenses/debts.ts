@@ -36,18 +36,18 @@ export const simplified = (nets: ReadonlyMap<string, bigint>, pairs: readonly De
     const groups = zeroSumGroups(people.map(([, net]) => net)).map((group) =>
       group.map((index) => people[index] as Net),
     )
-    return groups.flatMap(sideBySide).sort((a, b) => compareText(a.from, b.from) || compareText(a.to, b.to))
+    return groups.flatMap(paymentsInOrder).sort((a, b) => compareText(a.from, b.from) || compareText(a.to, b.to))
   }
-  const debts = sideBySide(people)
+  const debts = paymentsInOrder(people)
   return pairs.length > 0 && pairs.length < debts.length ? pairs : debts
 }
 
 /**
- * Settles people whose balances sum up to zero, with one payment less than there are people. Debtors and creditors are laid side by side in
- * the order of their ids, and each debtor pays the creditors beside them. A payment takes the same stretch out of both sides, so it does not
- * change the other payments of these people.
+ * Settles people whose balances sum up to zero, with one payment less than there are people. In the order of their ids, each debtor pays the
+ * first creditors who are not paid completely. If a debtor makes one of these payments, both balances get smaller by its amount,
+ * and the other payments of these people stay as they were.
  */
-const sideBySide = (people: readonly Net[]): readonly Debt[] => {
+const paymentsInOrder = (people: readonly Net[]): readonly Debt[] => {
   const debtors = people.filter(([, net]) => net < 0n).map(([id, net]) => ({ id, left: -net }))
   const creditors = people.filter(([, net]) => net > 0n).map(([id, net]) => ({ id, left: net }))
   const debts: Debt[] = []

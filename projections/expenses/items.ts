@@ -207,7 +207,7 @@ export type BalanceItem = Key & {
 }
 /** The balance at the end of `day` (UTC), the last day on which it changed before a later day. */
 export type BalanceDayItem = BalanceItem & { readonly day: string }
-/** The debts of each person to `payerId`, before they are offset. Below zero if the person paid too much. */
+/** What each person owes to `payerId`, before debts in both directions are netted. Below zero if the person paid too much. */
 export type CreditItem = Key & {
   readonly payerId: string
   readonly currency: string

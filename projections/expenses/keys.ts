@@ -52,7 +52,7 @@ export const received = inGroup<ReceivedItem, [settlement: string, user: string]
 export const balances = inGroup<BalanceItem, [currency: string]>('balance', 'BALANCE#')
 /** The balance at the end of a day on which it changed; written when a later day changes it. */
 export const dayBalances = inGroup<BalanceDayItem, [currency: string, day: string]>('balance of a day', 'ASOF#')
-/** The debts of the other members to a member who paid, before debts are offset. */
+/** The debts of the other members to a member who paid, before debts in both directions are netted. */
 export const credits = inGroup<CreditItem, [currency: string, payer: string]>('credit', 'OWED#')
 /** What happened in the group, in the order of time. */
 export const entries = inGroup<EntryItem, [iso: string, event: string]>('entry', 'LOG#')

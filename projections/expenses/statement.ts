@@ -72,7 +72,7 @@ const linesOf = (
     .sort((a, b) => Number(b.change > a.change) - Number(b.change < a.change) || (a.user < b.user ? -1 : 1))
   const head = [
     later.changedAt.slice(0, 16).replace('T', ' '),
-    whatOf(entry, (user) => names.get(user) ?? user),
+    describeEntry(entry, (user) => names.get(user) ?? user),
     amountOf(entry, later),
   ]
   return moved.map(({ user, change, net }, at) => [
@@ -96,7 +96,7 @@ const brief = (words: string): string => {
   return line.length > LONG ? `${line.slice(0, LONG)}…` : line
 }
 
-const whatOf = (entry: EntryItem | undefined, nameOf: (user: string) => string): string => {
+const describeEntry = (entry: EntryItem | undefined, nameOf: (user: string) => string): string => {
   if (entry === undefined) return ''
   const { kind, subjectId, fromId, by, after, reason } = entry
   const words = brief(entry.description ?? '(forgotten)')

@@ -60,9 +60,10 @@ const mealStateOf = async (reader: Reader, user: string, id: string): Promise<Me
   const name = mealNameOf(id)
   if (name === undefined) return { state: 'unknown' }
   for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
-    const [home, gone] = await getAll(reader, [meals.key(user, name.eaten, name.uid), goneMeals.key(user, id)])
+    const [atFirstKey, gone] = await getAll(reader, [meals.key(user, name.eaten, name.uid), goneMeals.key(user, id)])
     if (gone?.state === 'deleted') return { state: 'deleted', meal: gone.meal }
-    const meal = gone === undefined ? home : ((await reader.get({ PK: gone.PK, SK: gone.to })) as MealItem | undefined)
+    const meal =
+      gone === undefined ? atFirstKey : ((await reader.get({ PK: gone.PK, SK: gone.to })) as MealItem | undefined)
     if (meal?.mealId === id) return { state: 'present', meal }
     if (gone === undefined) return { state: 'unknown' }
   }

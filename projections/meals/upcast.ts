@@ -17,7 +17,7 @@ import type { Origin } from '../importing.ts'
 import { isAmount, isNutrientName, milliOf } from './nutrients.ts'
 import { field, instantOf, mapField, numberField, rowOf, textField, type Row } from '../rows.ts'
 
-/** The events of a row of an old table. Old spellings and rounding end here. */
+/** The events of a row of an old table. They contain no old spelling and no float. */
 type RowEventOf<E extends Event> =
   E extends Event<infer T, infer D, infer P>
     ? {
@@ -50,7 +50,7 @@ export const upcast = (raw: unknown, origin: Origin): Upcast => {
   if (sk === 'CONFIG#TARGETS') return targetsRow(context)
   if (sk.startsWith('PAT#')) return tokenRow(context)
   if (/^(SUMMARY|USAGE|DAY|GONE|TARGETS|IMPORT|SEEN)#/.test(sk)) return { kind: 'derived' }
-  return unreadable(`its SK ${JSON.stringify(sk)} is not of the meals table`)
+  return unreadable(`its SK ${JSON.stringify(sk)} is not a sort key of the meals table`)
 }
 
 interface RowContext {
@@ -163,7 +163,7 @@ const targetsRow = ({ user, row, origin }: RowContext): Upcast => {
   const common = { user, occurredAt, personal: null }
   const registry = Object.entries(mapField(row, 'nutrientRegistry'))
   if (!registry.every(([name]) => isNutrientName(name)))
-    return unreadable('its nutrientRegistry has a name that is none')
+    return unreadable('its nutrientRegistry contains an invalid name')
   const nutrients = registry.map(
     ([name, defined]) => ({ ...common, type: 'NutrientRegistryChanged', data: definitionOf(name, defined) }) as const,
   )

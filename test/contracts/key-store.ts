@@ -34,13 +34,13 @@ export const keyStoreContract = (name: string, make: () => Promise<KeyStoreUnder
       store = await under.open()
     }
 
-    test('says which store it is, also when it is opened again', async () => {
+    test('has the same id when it is opened again', async () => {
       expect(store.founding).toEqual(FOUNDING)
       await again()
       expect(store.founding).toEqual(FOUNDING)
     })
 
-    test('knows nobody who never had a key', async () => {
+    test('has no entry of a person who never had a key', async () => {
       const nobody = somebody()
       expect(await store.load([nobody])).toEqual([undefined])
       await store.step(nobody, 'forgetting')
@@ -48,7 +48,7 @@ export const keyStoreContract = (name: string, make: () => Promise<KeyStoreUnder
       expect(await store.load([nobody])).toEqual([undefined])
     })
 
-    test('makes a key of 32 bytes once, and keeps it', async () => {
+    test('creates a key of 32 bytes once, and keeps it', async () => {
       const one = somebody()
       await keep(one, MEALS)
       const made = await personOf(one)
@@ -60,7 +60,7 @@ export const keyStoreContract = (name: string, make: () => Promise<KeyStoreUnder
       expect(await personOf(one)).toEqual(made)
     })
 
-    test('keys of many people at once are different, and made once though several ask', async () => {
+    test('keys of many people are different, and concurrent callers get the same key', async () => {
       const many = Array.from({ length: 150 }, somebody)
       const asked = new Map(many.map((subject) => [subject, [{ domain: 'meals', key: subject }]]))
       await Promise.all([
@@ -83,7 +83,7 @@ export const keyStoreContract = (name: string, make: () => Promise<KeyStoreUnder
       expect((await personOf(one))?.places).toEqual([MEALS, trip])
     })
 
-    test('a person who is being forgotten gets no key and no place, and keeps those there are', async () => {
+    test('a person who is being forgotten gets no key and no further log key', async () => {
       const [one, other] = [somebody(), somebody()]
       await keep(one, MEALS)
       const before = await personOf(one)
@@ -97,7 +97,7 @@ export const keyStoreContract = (name: string, make: () => Promise<KeyStoreUnder
       expect(await personOf(one)).toEqual({ ...before, forgetting: true })
     })
 
-    test('a destroyed key is gone, its id is remembered, and a new one is another', async () => {
+    test('a destroyed key is removed, its id stays, and the next key is different', async () => {
       const one = somebody()
       await keep(one, MEALS)
       const first = await personOf(one)
@@ -123,7 +123,7 @@ export const keyStoreContract = (name: string, make: () => Promise<KeyStoreUnder
       expect(back?.key?.bytes).not.toEqual(first?.key?.bytes)
     })
 
-    test('a store that is gone is told, and none is begun in its place', async () => {
+    test('a missing store is reported, and no new one is created in its place', async () => {
       const lost = await make()
       await expect(lost.open()).rejects.toSatisfy((error) => isFault(error, 'key-store-gone'))
       await expect(lost.open()).rejects.toSatisfy((error) => isFault(error, 'key-store-gone'))

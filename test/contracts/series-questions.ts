@@ -59,7 +59,7 @@ export const questionsContract = (name: string, open: () => Promise<QuestionsUnd
     const bar = (): readonly Event[] => [registered(at(0)), assigned(at(0)), tapped({ tapped_at: start, ...at(0) })]
     const readings = (from: number, weights: readonly number[], more = {}) => barReadings(start + from, weights, more)
 
-    test('S57, S39, S65: history is of the keg that is on the tap, its level and its battery in bins that fit the range', async () => {
+    test('S57, S39, S65: the history is that of the keg on the tap, with level and battery in bins that fit the range', async () => {
       const swap = tapped({ keg_id: 'keg-2', tapped_at: start + 30 * MINUTE_MS, ...at(30 * MINUTE_MS) })
       const questions = await ask([
         ...bar(),
@@ -80,7 +80,7 @@ export const questionsContract = (name: string, open: () => Promise<QuestionsUnd
       expect(await questions.history(LOC, '09', { from: start, to: start + HOUR_MS })).toBeUndefined()
     })
 
-    test('S39, S61: a battery that is told apart from readings is in history and trend, once', async () => {
+    test('S39, S61: a battery value without a reading is in history and trend, once', async () => {
       const told = (ms: number, battery_pct: number, seq: number) =>
         telemetry({ at: start + ms, battery_pct, battery_v: null, seq })
       const reading = readings(MINUTE_MS, [90], { battery_pct: 60 })
@@ -102,7 +102,7 @@ export const questionsContract = (name: string, open: () => Promise<QuestionsUnd
       ])
     })
 
-    test('S43, S-m: the level of a scale that tells its weight alone is by the keg as it is known now', async () => {
+    test('S43, S-m: if a scale sends only its weight, the level is computed with the current data of the keg', async () => {
       const weighed = [registered(at(0)), assigned(at(0)), ...readings(MINUTE_MS, [95.25, 62.125], { level_pct: null })]
       const levels = async (...events: readonly Event[]) =>
         (await (await ask([...weighed, ...events])).history(LOC, '07', { from: start, to: start + HOUR_MS }))?.data.map(
@@ -121,7 +121,7 @@ export const questionsContract = (name: string, open: () => Promise<QuestionsUnd
       ])
     })
 
-    test('S17: without a keg history is of the tap since the last one', async () => {
+    test('S17: without a keg the history is that of the tap since the last keg', async () => {
       const questions = await ask([
         ...bar(),
         ...readings(MINUTE_MS, [90]),
@@ -134,7 +134,7 @@ export const questionsContract = (name: string, open: () => Promise<QuestionsUnd
       })
     })
 
-    test('S58, S-f: the rate is what was poured over the hours that were seen, of this keg only', async () => {
+    test('S58, S-f: the rate is the poured beer per observed hour, of this keg only', async () => {
       const swap = tapped({ keg_id: 'keg-2', tapped_at: start + HOUR_MS, ...at(HOUR_MS) })
       const poured = [160, 160, 158, 158, 158, 158, 155, 155, 155, 155, 155]
       const questions = await ask([
@@ -150,7 +150,7 @@ export const questionsContract = (name: string, open: () => Promise<QuestionsUnd
       expect(rate?.hours_remaining).toBeCloseTo(126 / 5, 9)
     })
 
-    test('S-f: where nothing was poured or seen there is no rate', async () => {
+    test('S-f: if nothing was poured or observed, the rate is null', async () => {
       const questions = await ask([...bar(), ...readings(MINUTE_MS, [90, 90.01, 89.99])])
       expect(await questions.rate(LOC, '07', start + HOUR_MS)).toMatchObject({
         poured_gallons: 0,
@@ -165,7 +165,7 @@ export const questionsContract = (name: string, open: () => Promise<QuestionsUnd
       expect(await questions.rate(LOC, '09', start)).toBeUndefined()
     })
 
-    test('S59, S-h: the life of a keg, and what was poured of it', async () => {
+    test('S59, S-h: the lifespan of a keg, and the beer that was poured from it', async () => {
       const swap = tapped({ keg_id: 'keg-2', tapped_at: start + 4 * HOUR_MS, ...at(4 * HOUR_MS) })
       const questions = await ask([
         ...bar(),
@@ -187,7 +187,7 @@ export const questionsContract = (name: string, open: () => Promise<QuestionsUnd
       expect(await questions.lifespan(LOC, 'keg-0', start)).toBeUndefined()
     })
 
-    test('beer that left a keg while its scale was silent is told apart from pours, and counts in its life', async () => {
+    test('beer that left a keg while its scale was silent is not a pour, and counts in the lifespan', async () => {
       const silent = [
         ...bar(),
         ...readings(0, [160, 160, 158, 158, 158]),
@@ -236,7 +236,7 @@ export const questionsContract = (name: string, open: () => Promise<QuestionsUnd
       }
     })
 
-    test('the difference of two kegs is no beer of either, also if the swap is recorded late', async () => {
+    test('the difference of the levels of two kegs is not beer of either keg, also if the swap is recorded late', async () => {
       const swap = (ms: number, recorded: number) => tapped({ keg_id: 'keg-2', tapped_at: start + ms, ...at(recorded) })
       const silent = [...readings(0, [110, 110]), ...readings(HOUR_MS, [90, 90])]
       const watched = readings(0, [110, 110, 106, 106, 106, 106])
@@ -281,7 +281,7 @@ export const questionsContract = (name: string, open: () => Promise<QuestionsUnd
       ])
     })
 
-    test('a pour that was voided is in no answer', async () => {
+    test('no answer contains a voided pour', async () => {
       const events = [
         ...bar(),
         ...readings(HOUR_MS, [160, 160, 158, 158, 158]),
@@ -294,7 +294,7 @@ export const questionsContract = (name: string, open: () => Promise<QuestionsUnd
       expect(await questions.lifespan(LOC, 'keg-1', start + DAY_MS)).toMatchObject({ total_poured_gallons: 0 })
     })
 
-    test('S-g: the hourly level as the source document asks for it is kept', async () => {
+    test("S-g: the hourly level of the source document's query is available", async () => {
       const questions = await ask([...bar(), ...readings(HOUR_MS, [160, 150]), ...readings(2 * HOUR_MS, [100])])
       const hours = await questions.levelByHour(LOC, { from: start, to: start + DAY_MS })
       expect(hours.map(({ hour_of_day, avg_gallons }) => [hour_of_day, avg_gallons.toFixed(6)])).toEqual([
@@ -303,7 +303,7 @@ export const questionsContract = (name: string, open: () => Promise<QuestionsUnd
       ])
     })
 
-    test('S-m, S-g: a correction reaches the hourly level at once, for the readings before it too; a keg that is recorded late as well', async () => {
+    test('S-m, S-g: a correction, or a keg that is recorded late, changes the hourly level at once, also for earlier readings', async () => {
       const wrong = [...bar(), ...readings(HOUR_MS, [160, 150]), ...readings(2 * HOUR_MS, [100, 90])]
       const levels = async (...events: readonly Event[]) =>
         (await (await ask([...wrong, ...events])).levelByHour(LOC, { from: start, to: start + DAY_MS })).map(
@@ -413,7 +413,7 @@ export const questionsContract = (name: string, open: () => Promise<QuestionsUnd
       ])
     })
 
-    test("S-m: what was attributed to a wrong keg is the right one's, with its gravity; nothing of it is the other's", async () => {
+    test('S-m: readings and pours of a wrong keg belong to the right keg, with its gravity', async () => {
       const wrong = [...bar(), ...readings(0, [160, 160, 158, 158, 158], { every: 6 * MINUTE_MS })]
       const questions = await ask([
         ...wrong,
@@ -432,7 +432,7 @@ export const questionsContract = (name: string, open: () => Promise<QuestionsUnd
   })
 }
 
-test('S65: bins fit the range, so that a chart has a few hundred', () => {
+test('S65: the length of the bins depends on the range, so that a chart has a few hundred bins', () => {
   expect([6 * HOUR_MS, DAY_MS, 7 * DAY_MS, 30 * DAY_MS, 365 * DAY_MS].map((range) => binOf(range) / MINUTE_MS)).toEqual(
     [1, 5, 30, 120, 1440],
   )

@@ -109,21 +109,21 @@ const listed = async (series: Series): Promise<readonly Point[]> => {
 const bare = ({ measure, dims, at, values }: Point): Point => ({ measure, dims, at, values })
 
 const writes = (fresh: () => Fresh): void => {
-  test('a point is read as it was written, with what it does not hold as null', async () => {
+  test('a point is read as it was written, and its missing values are null', async () => {
     const { series, start } = fresh()
     const written = [reading(start, { level: null, keg: null }), reading(start + 1, { level: 12.5, gallons: -0.25 })]
     expect(await series.write(written)).toEqual([])
     expect((await all(series.reader, stretch(start, start + 2))).map(bare)).toEqual(written.map(bare))
   })
 
-  test('a point written again is there once', async () => {
+  test('a point that is written twice is stored once', async () => {
     const { series, start } = fresh()
     for (let times = 0; times < 3; times += 1)
       expect(await series.write([reading(start), pour(start, 0.1)])).toEqual([])
     expect(await listed(series)).toHaveLength(2)
   })
 
-  test('of two points at one instant the one of the higher version stays, in whichever order they come', async () => {
+  test('of two points at one instant the one of the higher version stays, in any order of the writes', async () => {
     const { series, start } = fresh()
     const [older, newer] = [reading(start, { level: 1, version: 5 }), reading(start, { level: 2, version: 6 })]
     await series.write([newer])
@@ -134,7 +134,7 @@ const writes = (fresh: () => Fresh): void => {
     expect((await listed(series)).map(({ values }) => values['level_pct'])).toEqual([2, 2, 2])
   })
 
-  test('measures and dimensions keep points of one instant apart', async () => {
+  test('points of one instant with different measures or dimensions are different points', async () => {
     const { series, start } = fresh()
     await series.write([reading(start), reading(start, { dims: OTHER_TAP, keg: 'keg-2' }), pour(start, 0.1)])
     expect(await listed(series)).toHaveLength(3)
@@ -149,7 +149,7 @@ const writes = (fresh: () => Fresh): void => {
     )
   })
 
-  test('nothing to write is written', async () => {
+  test('a write of no points succeeds', async () => {
     const { series } = fresh()
     expect(await series.write([])).toEqual([])
     expect(await listed(series)).toEqual([])
@@ -157,7 +157,7 @@ const writes = (fresh: () => Fresh): void => {
 }
 
 const points = (fresh: () => Fresh): void => {
-  test('a stretch holds its beginning and not its end, and only what has its dimensions', async () => {
+  test('a range includes its start and not its end, and only points with its dimensions', async () => {
     const { series, start } = fresh()
     await series.write(
       [0, 1, 2, 3].map((at) => reading(start + at)).concat(reading(start + 1, { dims: OTHER_TAP, keg: 'keg-2' })),
@@ -169,7 +169,7 @@ const points = (fresh: () => Fresh): void => {
     expect(await all(series.reader, stretch(start + 3, start + 3))).toEqual([])
   })
 
-  test('the newest come first where they are wanted, and no more than are wanted', async () => {
+  test('the newest points come first on request, and no more than the limit', async () => {
     const { series, start } = fresh()
     await series.write([0, 1, 2, 3].map((at) => reading(start + at)))
     expect(
@@ -178,7 +178,7 @@ const points = (fresh: () => Fresh): void => {
     expect((await all(series.reader, stretch(start, start + 3), { limit: 1 })).map(({ at }) => at - start)).toEqual([0])
   })
 
-  test('all of a location come in the order of time', async () => {
+  test('the points of a location come in the order of time', async () => {
     const { series, start } = fresh()
     await series.write([
       reading(start + 2),
@@ -206,7 +206,7 @@ const points = (fresh: () => Fresh): void => {
 }
 
 const bins = (fresh: () => Fresh): void => {
-  test('bins hold how many, their sum and the least, of what holds the number', async () => {
+  test('a bin has the count, the sum and the minimum of the points that have the value', async () => {
     const { series, start } = fresh()
     await series.write([
       reading(start, { level: 10 }),
@@ -222,7 +222,7 @@ const bins = (fresh: () => Fresh): void => {
     ])
   })
 
-  test('bins may be apart by a dimension', async () => {
+  test('there can be one bin per value of a dimension', async () => {
     const { series, start } = fresh()
     await series.write([
       reading(start, { level: 10 }),
@@ -239,7 +239,7 @@ const bins = (fresh: () => Fresh): void => {
     ])
   })
 
-  test('sums are of whole millionths, so that they are equal to the last digit in every generation', async () => {
+  test('sums are computed in whole millionths, so that they are equal to the last digit in every generation', async () => {
     const { series, stores, spec, start } = fresh()
     const next = stores.open(spec, 2)
     const levels = Array.from(

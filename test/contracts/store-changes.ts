@@ -41,7 +41,7 @@ export const changes = (stores: () => Stores, spec: () => TableSpec): void => {
   }
   const told = (found: readonly ItemChange[]) => found.map(({ SK, version, item }) => [SK, version, item?.['n']])
 
-  test('tell each change of an item once and in order, with its version, from when they were asked for', async () => {
+  test('report each change of an item once and in order, with its version, from the time of the request', async () => {
     const store = await watched()
     await store.commit([[[create(stored(at('P', 'before'), 1, { n: 0 }))]]])
     const feed = watch(store)
@@ -59,7 +59,7 @@ export const changes = (stores: () => Stores, spec: () => TableSpec): void => {
     await feed.stop()
   })
 
-  test('tell a removal, and not when its mark is all that is left', async () => {
+  test('report a removal, and not the end of its tombstone', async () => {
     const store = await watched()
     await store.commit([[[create(stored(at('P', 'A'), 1, { n: 1 }))]]])
     const feed = watch(store)
@@ -73,7 +73,7 @@ export const changes = (stores: () => Stores, spec: () => TableSpec): void => {
     await feed.stop()
   })
 
-  test('go on behind a cursor, without a gap', async () => {
+  test('continue after a cursor, without a gap', async () => {
     const store = await watched()
     const feed = watch(store)
     await feed.begun()
@@ -86,7 +86,7 @@ export const changes = (stores: () => Stores, spec: () => TableSpec): void => {
     await again.stop()
   })
 
-  test('two followers see the same', async () => {
+  test('report the same to two followers', async () => {
     const store = await watched()
     const [one, other] = [watch(store), watch(store)]
     await Promise.all([one.begun(), other.begun()])

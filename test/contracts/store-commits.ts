@@ -28,7 +28,7 @@ export const commits = (fresh: () => Promise<Store>): void => {
     ['an update of what is absent', () => update(stored(one, 9), 3), false],
     ['a removal from another position', () => ({ remove: one, expect: 3 }), true],
     ['a removal of what is absent', () => ({ remove: one, expect: 3 }), false],
-  ])('%s fails, writes nothing, and tells what is there', async (_, write, existing) => {
+  ])('%s fails, writes nothing, and returns the stored item', async (_, write, existing) => {
     const store = await fresh()
     const before = stored(one, 5, { kept: true })
     if (existing) await store.commit([[[create(before)]]])
@@ -39,7 +39,7 @@ export const commits = (fresh: () => Promise<Store>): void => {
     same(await store.load([one]), [existing ? before : undefined])
   })
 
-  test('a chunk is written all or nothing, and its failure tells every item it met', async () => {
+  test('a chunk is written completely or not at all, and a failure returns all current items', async () => {
     const store = await fresh()
     await store.commit([[[create(stored(one, 1)), create(stored(two, 2))]]])
     const three = at('USER#1', 'THREE')
@@ -69,7 +69,7 @@ export const commits = (fresh: () => Promise<Store>): void => {
     same(await store.load([one, two]), [stored(one, 2), stored(two, 1)])
   })
 
-  test('a span that fails does not hold up the others, and outcomes come in the order of the spans', async () => {
+  test('a span that fails does not affect the others, and outcomes are in the order of the spans', async () => {
     const store = await fresh()
     const spans = ['A', 'B', 'C'].map((sk) => [
       [sk === 'B' ? update(stored(at('P', sk), 2), 1) : create(stored(at('P', sk), 2))],
@@ -83,7 +83,7 @@ export const commits = (fresh: () => Promise<Store>): void => {
     ])
   })
 
-  test('the same commit twice fails the second time and shows that all is applied', async () => {
+  test('a repeated commit fails and returns the applied items', async () => {
     const store = await fresh()
     const commit = () => store.commit([[[create(stored(one, 7)), create(stored(two, 7))]]])
     expect(await commit()).toEqual([{ applied: 'all' }])
@@ -103,7 +103,7 @@ export const commits = (fresh: () => Promise<Store>): void => {
     expect((await store.load([one]))[0]?._pos).toBe(winners[0])
   })
 
-  test('a chunk of a hundred writes and a hundred spans of one write go through', async () => {
+  test('a chunk of a hundred writes and a hundred spans of one write are accepted', async () => {
     const store = await fresh()
     const hundred = Array.from({ length: 100 }, (_, index) => stored(at('P', `I#${index}`), 1))
     expect(await store.commit([[hundred.map(create)]])).toEqual([{ applied: 'all' }])
@@ -122,14 +122,14 @@ export const commits = (fresh: () => Promise<Store>): void => {
     expect(await store.load([one, two])).toEqual([undefined, undefined])
   })
 
-  test('an item of 390 KB is kept', async () => {
+  test('an item of 390 KB is stored', async () => {
     const store = await fresh()
     const item = stored(one, 1, { text: 'x'.repeat(390 * 1024) })
     expect(await store.commit([[[create(item)]]])).toEqual([{ applied: 'all' }])
     same(await store.load([one]), [item])
   })
 
-  test('nothing to commit is nothing', async () => {
+  test('a commit without spans succeeds', async () => {
     const store = await fresh()
     expect(await store.commit([])).toEqual([])
     expect(await store.commit([[]])).toEqual([{ applied: 'all' }])
@@ -137,7 +137,7 @@ export const commits = (fresh: () => Promise<Store>): void => {
 }
 
 export const checkpoints = (fresh: () => Promise<Store>): void => {
-  test('are empty at first, and kept by partition', async () => {
+  test('are empty at first, and stored per partition', async () => {
     const store = await fresh()
     expect(await store.checkpoints()).toEqual(new Map())
     await store.commit([[[create(stored(at('P', 'S'), 1))]]], { partition: 0, from: 0, offset: 2 })
@@ -171,7 +171,7 @@ export const checkpoints = (fresh: () => Promise<Store>): void => {
     expect((await store.checkpoints()).get(0) ?? 0).toBe(stored_)
   })
 
-  test('a commit that got no answer is repeated: its checkpoint is already there', async () => {
+  test('a repeated commit whose answer was lost succeeds, although its checkpoint is stored already', async () => {
     const store = await fresh()
     const commit = () => store.commit([], { partition: 0, from: 0, offset: 4 })
     await commit()
@@ -179,7 +179,7 @@ export const checkpoints = (fresh: () => Promise<Store>): void => {
     expect(await store.checkpoints()).toEqual(new Map([[0, 4]]))
   })
 
-  test('a commit that leaves the checkpoint where it is requires it all the same', async () => {
+  test('a commit that does not move the checkpoint requires it nevertheless', async () => {
     const store = await fresh()
     await store.commit([], { partition: 0, from: 0, offset: 4 })
     expect(await store.commit([[[create(stored(at('P', 'A'), 4))]]], { partition: 0, from: 4, offset: 4 })).toEqual([
@@ -191,7 +191,7 @@ export const checkpoints = (fresh: () => Promise<Store>): void => {
     expect(await store.checkpoints()).toEqual(new Map([[0, 4]]))
   })
 
-  test('stay where they were when any span failed', async () => {
+  test('do not move if any span failed', async () => {
     const store = await fresh()
     await store.commit([], { partition: 0, from: 0, offset: 5 })
     await store.commit([[[create(stored(at('P', 'A'), 6))], [update(stored(at('P', 'B'), 6), 1)]]], {

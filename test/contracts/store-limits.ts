@@ -75,7 +75,7 @@ export const fits: readonly (readonly [string, Stored])[] = [
 
 /** One rule for all stores: what one of them rejects for good, every other one rejects. */
 export const limits = (fresh: () => Promise<Store>): void => {
-  test.each(unstorable)('%s is rejected for good: its span alone, and not the others', async (_, item, code) => {
+  test.each(unstorable)('%s is rejected permanently, with its span and no other', async (_, item, code) => {
     const store = await fresh()
     const [first, other] = [stored(at('GOOD', 'FIRST'), 1), stored(at('GOOD', 'OTHER'), 1)]
     const error: unknown = await store
@@ -92,7 +92,7 @@ export const limits = (fresh: () => Promise<Store>): void => {
     expect(await store.checkpoints()).toEqual(new Map())
   })
 
-  test.each(fits)('%s is kept', async (_, item) => {
+  test.each(fits)('%s is stored', async (_, item) => {
     const store = await fresh()
     expect(await store.commit([[[create(item)]]])).toEqual([{ applied: 'all' }])
     same(await store.load([item]), [item])
@@ -101,7 +101,7 @@ export const limits = (fresh: () => Promise<Store>): void => {
     same(await bulk.load([item]), [item])
   })
 
-  test('an item whose key no store can hold is absent', async () => {
+  test('an item with a key that no store can store is absent', async () => {
     const store = await fresh()
     const item = stored(at('P', 'S'), 1)
     await store.commit([[[create(item)]]])

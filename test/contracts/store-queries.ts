@@ -18,7 +18,7 @@ export const queries = (fresh: () => Promise<Store>): void => {
     return store.reader(() => NOW)
   }
 
-  test('answer one partition only, in the order of UTF-8 bytes, forwards and backwards', async () => {
+  test('return one partition only, in the order of UTF-8 bytes, forwards and backwards', async () => {
     const reader = await filled()
     expect(sks(await reader.query({ pk: 'P', limit: 100 }))).toEqual(SORTED)
     expect(sks(await reader.query({ pk: 'P', limit: 100, reverse: true }))).toEqual([...SORTED].reverse())
@@ -36,7 +36,7 @@ export const queries = (fresh: () => Promise<Store>): void => {
     [{ from: 'a' }, ['a', 'é', '\u{fffd}', '\u{1F9C0}']],
     [{ to: 'A#1' }, ['A', 'A#1']],
     [{ from: 'B', to: 'A' }, []],
-  ])('%j answers its part, both ways', async (part, expected) => {
+  ])('%j returns its range in both directions', async (part, expected) => {
     const reader = await filled()
     expect(sks(await reader.query({ pk: 'P', limit: 100, ...part }))).toEqual(expected)
     expect(sks(await reader.query({ pk: 'P', limit: 100, reverse: true, ...part }))).toEqual([...expected].reverse())
@@ -49,7 +49,7 @@ export const queries = (fresh: () => Promise<Store>): void => {
     [{}, 9],
     [{ prefix: 'A' }, 3],
     [{ from: 'A#1', to: 'é' }, 2],
-  ])('pages of %j by %d, joined, are the whole, both ways', async (part, limit) => {
+  ])('the pages of %j with %d items contain all items in both directions', async (part, limit) => {
     const reader = await filled()
     for (const reverse of [false, true]) {
       const whole = await reader.query({ pk: 'P', limit: 100, reverse, ...part })
@@ -59,14 +59,14 @@ export const queries = (fresh: () => Promise<Store>): void => {
     }
   })
 
-  test('a page holds whole items, equal to those loaded by key', async () => {
+  test('a page contains complete items, equal to those loaded by key', async () => {
     const store = await fresh()
     const item = stored(at('P', 'S'), 3, { list: [1, { a: null }], big: 2n ** 70n })
     await store.commit([[[create(item)]]])
     same((await store.reader(() => NOW).query({ pk: 'P', limit: 1 })).items, [item])
   })
 
-  test('hide expired items and still fill the page', async () => {
+  test('hide expired items and fill the page nevertheless', async () => {
     const store = await fresh()
     await store.bulk(
       Array.from({ length: 60 }, (_, index) =>
@@ -85,7 +85,7 @@ export const queries = (fresh: () => Promise<Store>): void => {
     expect(pages.slice(0, 2).map((page) => page.items.length)).toEqual([7, 7])
   })
 
-  test('see what was committed before them, and a cursor outlives the item it stands on', async () => {
+  test('return everything that was committed before, and a cursor stays valid after its item is removed', async () => {
     const store = await fresh()
     await store.commit([[['A', 'B', 'C'].map((sk) => create(stored(at('P', sk), 1)))]])
     const reader = store.reader(() => NOW)
@@ -96,7 +96,7 @@ export const queries = (fresh: () => Promise<Store>): void => {
     expect(sks(await reader.query({ pk: 'P', limit: 2, cursor: page.cursor }))).toEqual(['BB', 'C'])
   })
 
-  test('a cursor of another query, a damaged one and a made-up one are refused with bad-cursor', async () => {
+  test('a cursor of another query, a damaged one and an invented one are refused with bad-cursor', async () => {
     const reader = await filled()
     const query: Query = { pk: 'P', prefix: 'A', limit: 2 }
     const { cursor = '' } = await reader.query(query)
@@ -119,7 +119,7 @@ export const queries = (fresh: () => Promise<Store>): void => {
 }
 
 export const indexes = (fresh: () => Promise<Store>): void => {
-  test('a number sorts as one, with bounds and pages, both ways; what has none is not in the index', async () => {
+  test('numbers sort by value, with bounds and pages, in both directions, and items without a number are not in the index', async () => {
     const store = await fresh()
     const levels = [-20.5, -1, 0, 0.25, 9, 18, 100]
     await store.bulk([
@@ -146,7 +146,7 @@ export const indexes = (fresh: () => Promise<Store>): void => {
   const members = async (reader: Reader, pk: string): Promise<string[]> =>
     sks(await reader.query({ index: 'GSI2', pk, limit: 100 }))
 
-  test('hold only items with both key attributes', async () => {
+  test('contain only items with both key attributes', async () => {
     const store = await fresh()
     await store.commit([
       [
@@ -167,7 +167,7 @@ export const indexes = (fresh: () => Promise<Store>): void => {
     )
   })
 
-  test('answer keys and included attributes only, where they include some', async () => {
+  test('return only keys and included attributes, if they include some', async () => {
     const store = await fresh()
     const item = indexed('X', 1, {
       GSI1PK: 'H',
@@ -187,7 +187,7 @@ export const indexes = (fresh: () => Promise<Store>): void => {
     })
   })
 
-  test('follow changes: an item moves, leaves, changes in place and is removed', async () => {
+  test('follow changes: an item moves, leaves the index, changes without a move and is removed', async () => {
     const store = await fresh()
     const reader = store.reader(() => NOW)
     await store.commit([
@@ -210,7 +210,7 @@ export const indexes = (fresh: () => Promise<Store>): void => {
     await eventually(async () => expect([await members(reader, 'G'), await members(reader, 'H')]).toEqual([[], []]))
   })
 
-  test('follow changes that are on the disk: an item is in one place of an index, or in none', async () => {
+  test('follow changes that are on the disk: an index contains an item at most once', async () => {
     const store = await fresh()
     const reader = store.reader(() => NOW)
     /** A scan shows what a store has written down, and so a store writes it down first. */
@@ -240,7 +240,7 @@ export const indexes = (fresh: () => Promise<Store>): void => {
     await eventually(async () => expect([await members(reader, 'G'), await members(reader, 'H')]).toEqual([[], []]))
   })
 
-  test('hold several items under one index key, and page through them, both ways', async () => {
+  test('contain several items with one index key, and return them in pages in both directions', async () => {
     const store = await fresh()
     const items = Array.from({ length: 9 }, (_, index) =>
       indexed(`I#${index}`, index, { GSI2PK: 'G', GSI2SK: `S#${index >> 2}` }),

@@ -11,7 +11,7 @@ import { outboxKey, outboxPartition, timerKey, timerPartition } from '../../proc
 
 /** What goes out once, whoever of several sends it, on every store: the claims are conditional writes of its ledger. */
 export const sending = (fresh: () => Promise<Store>): void => {
-  test('of several who send the same at once, one does', async () => {
+  test('of several senders of one event, one appends it', async () => {
     const store = await fresh()
     const sent: string[] = []
     const round = (holder: string, ids: readonly string[]) =>
@@ -23,7 +23,7 @@ export const sending = (fresh: () => Promise<Store>): void => {
     expect([...(await ledgerOf(store, 'e').settled([...ids, 'other'])).keys()].sort()).toEqual(ids)
   })
 
-  test('while a claim holds, nobody else sends; after it has lapsed, another process sends again', async () => {
+  test('while a claim is valid, no other process sends; after it has expired, another process sends again', async () => {
     const store = await fresh()
     const sent: string[] = []
     void ledgerOf(store, 'a').once('id', () => new Promise<undefined>(() => undefined))
@@ -68,7 +68,7 @@ export const sending = (fresh: () => Promise<Store>): void => {
     expect(sent).toEqual(rows.map((_, index) => `event ${index}`))
   })
 
-  test('two who look for timers find what is due, however much there is, and fire each once', async () => {
+  test('two processes that read the timers find all due timers, and fire each once', async () => {
     const [store, ledger] = [await fresh(), await fresh()]
     const now = Date.now()
     await store.bulk(Array.from({ length: 130 }, (_, index) => timer(now - 130 + index, index)))

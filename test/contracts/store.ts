@@ -51,7 +51,7 @@ export const storeContract = (
 }
 
 const loads = (fresh: () => Promise<Store>): void => {
-  test('answers in the order asked for, absent items as undefined, expired ones too', async () => {
+  test('return items in the order of the keys, absent items as undefined, and expired ones too', async () => {
     const store = await fresh()
     const a = stored(at('USER#1', 'A'), 1)
     const b = stored(at('USER#1', 'B'), 2, { ttl: 1 })
@@ -60,14 +60,14 @@ const loads = (fresh: () => Promise<Store>): void => {
     expect(await store.load([])).toEqual([])
   })
 
-  test('more keys than fit one request come back whole', async () => {
+  test('return all items for more keys than fit one request', async () => {
     const store = await fresh()
     const items = Array.from({ length: 250 }, (_, index) => stored(at(`USER#${index % 7}`, `ITEM#${index}`), index))
     await store.bulk(items)
     same(await store.load(items), items)
   })
 
-  test('every value comes back as it went in', async () => {
+  test('every value is read as it was written', async () => {
     const store = await fresh()
     const item = stored(at('USER#ü', 'MEAL#\u{1F963}'), 2 ** 40, {
       nothing: null,
@@ -95,7 +95,7 @@ const loads = (fresh: () => Promise<Store>): void => {
     expect(back?._pos).toBe(2 ** 40)
   })
 
-  test('an absent attribute stays absent, whatever an item of the same shape had', async () => {
+  test('an absent attribute stays absent, also if another item of the same shape has it', async () => {
     const store = await fresh()
     const a = stored(at('P', 'A'), 1, { note: 'x', gone: undefined })
     const b = stored(at('P', 'B'), 1, { gone: 1 })
@@ -104,7 +104,7 @@ const loads = (fresh: () => Promise<Store>): void => {
     expect(Object.keys(back ?? {}).sort()).toEqual(['PK', 'SK', '_pos', 'note'])
   })
 
-  test('peek, where offered, sees what was just committed', async () => {
+  test('peek, if there is one, returns what was just committed', async () => {
     const store = await fresh()
     const item = stored(at('P', 'S'), 4)
     await store.commit([[[create(item)]]])
@@ -116,7 +116,7 @@ const loads = (fresh: () => Promise<Store>): void => {
 }
 
 const reads = (fresh: () => Promise<Store>): void => {
-  test("hide what has expired by the reader's clock, at the second it expires", async () => {
+  test("hide items that have expired by the reader's clock, from the second of their expiry", async () => {
     const store = await fresh()
     const item = stored(at('P', 'S'), 1, { ttl: NOW / 1000 })
     await store.commit([[[create(item)]]])
@@ -135,7 +135,7 @@ const reads = (fresh: () => Promise<Store>): void => {
     same([await store.reader(() => NOW).get(item)], [item])
   })
 
-  test('a question asked again shows what changed since, by a commit, a removal or a bulk write', async () => {
+  test('a repeated query returns later changes by a commit, a removal or a bulk write', async () => {
     const store = await fresh()
     const reader = store.reader(() => NOW)
     const [first, second, third] = [
@@ -156,7 +156,7 @@ const reads = (fresh: () => Promise<Store>): void => {
     same(await shown(), [first, first])
   })
 
-  test('get many answers in order, absent items as undefined, a key twice twice', async () => {
+  test('get several items in the order of the keys, absent ones as undefined, and a repeated key repeatedly', async () => {
     const store = await fresh()
     const items = Array.from({ length: 120 }, (_, index) => stored(at('P', `S#${index}`), index))
     await store.bulk(items)
@@ -174,7 +174,7 @@ const everything = async (store: Store): Promise<Stored[]> => {
 }
 
 const wholeTables = (fresh: () => Promise<Store>): void => {
-  test('bulk writes what it is given, from arrays and streams, over what was there', async () => {
+  test('bulk writes items from arrays and streams, and replaces existing ones', async () => {
     const store = await fresh()
     const items = Array.from({ length: 1000 }, (_, index) =>
       stored(at(`U#${String(index % 10)}`, `I#${String(index).padStart(4, '0')}`), index),
@@ -194,7 +194,7 @@ const wholeTables = (fresh: () => Promise<Store>): void => {
     ])
   })
 
-  test('scan gives every item once, expired ones too, and no checkpoints', async () => {
+  test('scan returns every item once, expired ones too, and no checkpoints', async () => {
     const store = await fresh()
     const items = Array.from({ length: 300 }, (_, index) =>
       stored(at(`U#${index % 5}`, `I#${index}`), index, index % 2 ? { ttl: 1 } : {}),
@@ -215,7 +215,7 @@ const wholeTables = (fresh: () => Promise<Store>): void => {
 }
 
 const generations = (stores: () => Stores, spec: () => TableSpec): void => {
-  test('lie apart, are found again when opened again, and are dropped one by one', async () => {
+  test('are separate, are found when they are opened again, and are dropped one by one', async () => {
     const table = spec()
     const first = await stores().create(table, 1)
     const second = await stores().create(table, 2)
@@ -232,7 +232,7 @@ const generations = (stores: () => Stores, spec: () => TableSpec): void => {
     expect((await second.load([at('P', 'S')]))[0]?._pos).toBe(9)
   })
 
-  test('a table that is missing is not created by opening it', async () => {
+  test('opening a missing table does not create it', async () => {
     const table = spec()
     await expect(stores().open(table, 1)).rejects.toMatchObject({ code: 'table-missing', retriable: true })
     expect(await stores().measure(table, 1)).toBeUndefined()
@@ -244,7 +244,7 @@ const generations = (stores: () => Stores, spec: () => TableSpec): void => {
     await expect(stores().open(table, 1)).rejects.toMatchObject({ code: 'table-missing' })
   })
 
-  test('dropping one that does not exist is harmless', async () => {
+  test('dropping a missing generation has no effect', async () => {
     await stores().drop(spec(), 7)
   })
 }

@@ -68,7 +68,7 @@ describeWith('a power loss', gccAvailable(), () => {
     })
     afterAll(() => observed.forEach(remove))
 
-    test('loses no acknowledged write', { timeout: 300_000 }, async () => {
+    test('does not lose an acknowledged write', { timeout: 300_000 }, async () => {
       const losses = []
       for (const [index, run] of observed.entries()) losses.push(await afterPowerLoss(run, index))
       expect(losses.flatMap(({ found }) => found)).toEqual([])

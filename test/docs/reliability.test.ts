@@ -52,24 +52,24 @@ describe('docs/reliability.md', () => {
     expect([...listed].sort()).toEqual(Object.keys(BUGS).sort())
   })
 
-  test('counts the planted bugs of each adapter and of the disk', () => {
+  test('lists every planted bug of each adapter by its name, and counts those of the disk', () => {
     const all =
       count(EMBEDDED) + [KAFKA_APPEND, KAFKA_GROUP, KAFKA, DYNAMODB].reduce((sum, list) => sum + count(list), 0)
     expect(numberIn(/(\d+) mistakes in LMDB, key file/)).toBe(all)
     expect(numberIn(/`test\/planted` plants (\d+) mistakes/)).toBe(all)
     const listed = rowsOf('### In the adapters', '## Power loss').map(([adapter = '', bugs = '']) => [
       adapter,
-      bugs.split(' · ').length + (bugs.match(/\(one write, a transaction\)/g)?.length ?? 0),
+      bugs.split(' · '),
     ])
     expect(Object.fromEntries(listed)).toEqual({
-      'LMDB log': count(LMDB_LOG),
-      'LMDB tables': count(LMDB_TABLES),
-      'key file': count(KEY_FILE),
-      Timestream: count(TIMESTREAM),
-      'Kafka, append': count(KAFKA_APPEND),
-      'Kafka, group': count(KAFKA_GROUP),
-      'Kafka, reading': count(KAFKA),
-      DynamoDB: count(DYNAMODB),
+      'LMDB log': Object.keys(LMDB_LOG),
+      'LMDB tables': Object.keys(LMDB_TABLES),
+      'key file': Object.keys(KEY_FILE),
+      Timestream: Object.keys(TIMESTREAM),
+      'Kafka, append': Object.keys(KAFKA_APPEND),
+      'Kafka, group': Object.keys(KAFKA_GROUP),
+      'Kafka, reading': Object.keys(KAFKA),
+      DynamoDB: Object.keys(DYNAMODB),
     })
     expect(numberIn(/observer of the disk, and (\d+) mistakes/)).toBe(count(DISK_BUGS))
   })

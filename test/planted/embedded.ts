@@ -39,14 +39,14 @@ export const LMDB_TABLES: Mistakes = {
     find: 'chunk.every((write, index) => write.expect',
     replace: 'chunk.slice(0, 1).every((write, index) => write.expect',
     by: `${ADAPTER_TESTS}/lmdb/store.test.ts`,
-    test: 'a chunk is written all or nothing',
+    test: 'a chunk is written completely or not at all',
   },
   'a checkpoint is moved from any position': {
     file: 'processors/adapters/lmdb/generation.ts',
     find: 'if (checkpoint !== undefined) requireCheckpoint(spec.name, checkpoint, checkpoints.get(checkpoint.partition) ?? 0)',
     replace: '',
     by: `${ADAPTER_TESTS}/lmdb/store.test.ts`,
-    test: 'a commit that leaves the checkpoint where it is requires it all the same',
+    test: 'a commit that does not move the checkpoint requires it nevertheless',
   },
   'the old index key of a changed item stays in the index': {
     file: 'processors/adapters/lmdb/items.ts',
@@ -60,14 +60,14 @@ export const LMDB_TABLES: Mistakes = {
     find: 'isExpired(item, spec.ttl, now())',
     replace: 'false',
     by: `${ADAPTER_TESTS}/lmdb/store.test.ts`,
-    test: 'hide expired items and still fill the page',
+    test: 'hide expired items and fill the page nevertheless',
   },
   'a page of a scan begins with the last item of the page before': {
     file: 'processors/adapters/lmdb/generation.ts',
     find: 'exclusiveStart: last !== undefined',
     replace: 'exclusiveStart: false',
     by: `${ADAPTER_TESTS}/lmdb/store.test.ts`,
-    test: 'bulk writes what it is given',
+    test: 'bulk writes items from arrays and streams',
   },
   'after a failed write older items are written over newer ones': {
     file: 'processors/adapters/lmdb/gathering.ts',

@@ -135,20 +135,20 @@ export const DYNAMODB: Mistakes = {
     find: 'if (start === undefined || found.length > query.limit) break',
     replace: 'break',
     by: `${SERVICE_TESTS}/dynamodb/contract.test.ts`,
-    test: 'hide expired items and still fill the page',
+    test: 'hide expired items and fill the page nevertheless',
   },
   'the checkpoint is written although a span failed': {
     file: 'processors/adapters/dynamodb/store.ts',
     find: "checkpoint !== undefined && outcomes.every(({ applied }) => applied === 'all')",
     replace: 'checkpoint !== undefined',
     by: `${SERVICE_TESTS}/dynamodb/contract.test.ts`,
-    test: 'stay where they were when any span failed',
+    test: 'do not move if any span failed',
   },
   'large whole numbers are rounded': {
     file: 'processors/adapters/dynamodb/codec.ts',
     find: '(wholeNumberOf(text) ?? value)',
     replace: 'value',
     by: `${SERVICE_TESTS}/dynamodb/contract.test.ts`,
-    test: 'every value comes back as it went in',
+    test: 'every value is read as it was written',
   },
 }

@@ -25,7 +25,7 @@ describe('the key of an entity', () => {
     ['a partition of two values, and two ids', readings.key('d', 2, '08:00', 'r'), 'DEVICE#d@2', 'READING#08:00#r'],
   ])('with %s', (_what, key, PK, SK) => expect(key).toEqual({ PK, SK }))
 
-  test('is of the kind that its table lists', () => {
+  test('belongs to the kind that its table lists', () => {
     expect(notes.kind).toEqual({ name: 'note', pk: 'ROOM#', sk: 'NOTE#' })
     expect(drafts.kind).toEqual({ name: 'draft', pk: 'ROOM#', sk: 'NOTE#', end: '#DRAFT' })
     expect(ofEpoch<Note, [type: string]>('any', '').kind).toEqual({ name: 'any', pk: 'DEVICE#' })

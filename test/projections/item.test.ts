@@ -34,7 +34,7 @@ test('two items are the same exactly when their canonical forms are', () => {
   )
 })
 
-test('a new item is stamped in place; one that was read is copied', () => {
+test('a new item gets its position in place; an item that was read is copied', () => {
   const made = { PK: 'p', SK: 's' }
   expect(stamped(made, 3)).toBe(made)
   const read = Object.freeze({ PK: 'p', SK: 's', _pos: 1 })

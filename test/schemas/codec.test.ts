@@ -20,11 +20,11 @@ const faultOf = (action: () => unknown): { code: string; message: string } => {
 }
 
 describe('the wire format', () => {
-  test('every event of meals comes back as it was', () => {
+  test('every event of meals is decoded unchanged', () => {
     for (const said of MEALS) expect(codec.decode(codec.encode(said))).toStrictEqual(said)
   })
 
-  test('the sample of events leaves no event of meals out', () => {
+  test('the sample contains every event of meals', () => {
     const types = readSources()
       .filter(({ domain }) => domain === 'meals')
       .map(({ schema }) => schema)
@@ -56,13 +56,13 @@ describe('the wire format', () => {
     }
   })
 
-  test('bytes in plain arrays and at an offset are read alike', () => {
+  test('bytes in plain arrays and at an offset are read in the same way', () => {
     const bytes = codec.encode(logged)
     const padded = new Uint8Array([9, 9, ...bytes, 9])
     expect(codec.decode(padded.subarray(2, padded.length - 1))).toStrictEqual(logged)
   })
 
-  test('what was decoded does not change when the bytes are used again', () => {
+  test('a decoded value does not change when its bytes are overwritten', () => {
     const toy = toyCodec()
     const bytes = Buffer.from(toy.encode(FILLED))
     const decoded = toy.decode(bytes)
@@ -70,32 +70,32 @@ describe('the wire format', () => {
     expect(decoded).toStrictEqual(FILLED)
   })
 
-  test('events larger than a page of text come back as they were', () => {
+  test('events larger than a page of text are decoded unchanged', () => {
     const long = { ...logged, personal: { mealSummary: 'ä'.repeat(3_000), emoji: null, notes: 'n'.repeat(5_000) } }
     expect(codec.decode(codec.encode(long))).toStrictEqual(long)
   })
 })
 
 describe('every kind of field', () => {
-  test('doubles, enums, nested types and bytes come back as they were', () => {
+  test('doubles, enums, nested types and bytes are decoded unchanged', () => {
     const toy = toyCodec()
     expect(toy.decode(toy.encode(FILLED))).toStrictEqual(FILLED)
   })
 
-  test('a field marked bigint holds the whole range of 64 bits', () => {
+  test('a field marked bigint can contain the whole range of 64 bits', () => {
     const toy = openCodec({ schemas: [event('Paid', [{ name: 'amounts', type: { type: 'array', items: BIGINT } }])] })
     const amounts = [0n, -1n, 1n, 127n, -129n, 2n ** 53n, -(2n ** 53n) - 1n, 2n ** 63n - 1n, -(2n ** 63n)]
     const paid: Event = { type: 'Paid', meta: META, data: { amounts }, personal: null }
     expect(toy.decode(toy.encode(paid))).toStrictEqual(paid)
   })
 
-  test('a field with a default may be left out and comes back as the default', () => {
+  test('a field with a default can be left out and is decoded as the default', () => {
     const { importId: _, ...data } = logged.data as { importId: null }
     expect(codec.decode(codec.encode({ ...logged, data }))).toStrictEqual(logged)
   })
 })
 
-describe('what is refused when it is written', () => {
+describe('values that are refused when they are written', () => {
   const data = logged.data as object
   const personal = logged.personal as object
   const filled = FILLED.data as object
@@ -133,7 +133,7 @@ describe('what is refused when it is written', () => {
     )
   })
 
-  test('a U+FFFD that the writer meant is kept', () => {
+  test('a U+FFFD of the writer stays', () => {
     const said = { ...logged, personal: { ...personal, notes: 'a\uFFFD' } }
     expect(codec.decode(codec.encode(said))).toStrictEqual(said)
   })

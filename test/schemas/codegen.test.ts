@@ -27,13 +27,13 @@ beforeEach(() => {
 afterEach(() => rmSync(root, { recursive: true }))
 
 describe('the lock', () => {
-  test('gives each event and each personal record an id, and what they refer to none', () => {
+  test('gives each event and each personal record an id, and other types none', () => {
     put('toy', poured('Place at;'), PERSONAL, PLACE)
     expect(lockSchemas(root)).toEqual([])
     expect(versions()).toEqual(['1 toy.Poured v1', '2 toy.PouredPersonal v1'])
   })
 
-  test('stays as it is when nothing has changed but docs', () => {
+  test('does not change if only docs have changed', () => {
     put('toy', poured())
     lockSchemas(root)
     const before = readFileSync(new URL('lock.json', root), 'utf8')
@@ -50,7 +50,7 @@ describe('the lock', () => {
     expect(versions()).toEqual(['1 toy.Poured v1', '2 toy.Poured v2'])
   })
 
-  test('is not changed by a version that some could not read', () => {
+  test('is not changed by a version that another version could not read', () => {
     put('toy', poured())
     lockSchemas(root)
     put('toy', poured('string place;'))
@@ -158,7 +158,7 @@ describe('a mistake in a file is reported with its line', () => {
     expect(() => readSources(root)).toThrow(message)
   })
 
-  test('a file that is no IDL', () => {
+  test('a file that is not IDL', () => {
     writeFileSync(new URL('toy.avdl', root), '\n{"type": "record"}')
     expect(() => readSources(root)).toThrow('schemas/toy.avdl:2: expected protocol, but found "{"')
   })

@@ -46,7 +46,7 @@ describe('the schemas of this repository', () => {
 })
 
 describe('a new version', () => {
-  test('may add and remove fields that have defaults', () => {
+  test('can add and remove fields that have defaults', () => {
     expect(found(checkSchemas(grown([poured(nullable('place'))], [poured(nullable('glass'))])))).toEqual([])
   })
 
@@ -58,7 +58,7 @@ describe('a new version', () => {
     ])
   })
 
-  test('is made when what it refers to changes', () => {
+  test('is created if a type changes to which the record refers', () => {
     const using = poured({ name: 'at', type: 'Place' })
     const { lock } = grown(
       [using, record('Place', [nullable('a')])],
@@ -167,7 +167,7 @@ describe('a schema', () => {
     expect(() => openCodec({ schemas: [schema, node, ...tree] })).toThrow(message)
   })
 
-  test('may use one type in several fields', () => {
+  test('can use one type in several fields', () => {
     expect(
       one(
         poured({ name: 'x', type: 'Place' }, { name: 'y', type: { type: 'array', items: 'Place' } }),
@@ -189,7 +189,7 @@ describe('the lock', () => {
     found(checkSchemas({ sources, lock: { nextId, schemas } })).join('\n')
   const [first, second] = lock.schemas as [Lock['schemas'][number], Lock['schemas'][number]]
 
-  test('is as it was written', () => {
+  test('equals its written form', () => {
     expect(JSON.parse(formatLock(readLock()))).toEqual(readLock())
     expect(check(lock.schemas)).toBe('')
   })

@@ -36,7 +36,7 @@ const written = (schemas: readonly RecordSchema[], what: Event): Uint8Array => o
 describe('an event of an older version', () => {
   const codec = openCodec({ schemas: [v2, v2Personal], history: [v1, v1Personal] })
 
-  test('is read as the newest: renamed, promoted, reordered, with defaults, without what is gone', () => {
+  test('is read as the newest version: renamed, promoted, reordered, with defaults, without removed fields', () => {
     const decoded = codec.decode(written([v1, v1Personal], said))
     expect(decoded).toStrictEqual({
       type: 'Poured',
@@ -46,7 +46,7 @@ describe('an event of an older version', () => {
     })
   })
 
-  test('may carry a personal record of another version than its own', () => {
+  test('can contain a personal record of another version than its own', () => {
     const mixed = openCodec({ schemas: [v1, v2Personal], history: [v1Personal] })
     const bytes = mixed.encode({ ...said, personal: { who: 'ada', toast: 'prost' } })
     expect(codec.decode(bytes).personal).toStrictEqual({ who: 'ada', toast: 'prost' })
@@ -59,7 +59,7 @@ describe('an event of an older version', () => {
     expect(codec.decode(bytes).data).toStrictEqual(data)
   })
 
-  test('is guarded by the schema it was written with', () => {
+  test('is checked by the schema with which it was written', () => {
     const bytes = Buffer.concat([written([v1, v1Personal], said), Buffer.from([0])])
     expect(() => codec.decode(bytes)).toThrow('1 bytes follow the record')
   })
@@ -76,7 +76,7 @@ describe('a renamed event', () => {
 })
 
 describe('an event of a newer version', () => {
-  test('is an unknown schema to those who do not have it', () => {
+  test('has an unknown schema for a program without that version', () => {
     const data = { brew: 'x', millilitres: 1, glass: 'mug', place: null, price: 1n }
     const bytes = written([v2, v2Personal], { ...said, data, personal: null })
     expect(() => openCodec({ schemas: [v1, v1Personal] }).decode(bytes)).toThrow(

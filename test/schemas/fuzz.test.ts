@@ -11,7 +11,7 @@ import { Fault } from '../../schemas/fault.ts'
 import { createGuard } from '../../schemas/guard.ts'
 import { readLock } from '../../schemas/lock.ts'
 import { isEvent } from '../../schemas/sources.ts'
-import { tries } from '../../testing/property-runs.ts'
+import { inputCount } from '../../testing/property-runs.ts'
 import { MEALS } from './meals.ts'
 import { FILLED, TOY } from './toy.ts'
 
@@ -66,18 +66,18 @@ describe('the codec under random bytes', () => {
   test('random bytes are refused with a fault', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 300 }), (bytes) => void survives(bytes)),
-      { numRuns: tries(5_000) },
+      { numRuns: inputCount(5_000) },
     )
   })
 
-  test('random bytes under a header that is known are refused or read', () => {
+  test('random bytes after a known header are refused or read', () => {
     fc.assert(
       fc.property(headed, (bytes) => void survives(bytes)),
-      { numRuns: tries(10_000) },
+      { numRuns: inputCount(10_000) },
     )
   })
 
-  test('a mutated event is refused, or read as something that can be written again', () => {
+  test('a mutated event is refused, or read as a value that can be written again', () => {
     let read = 0
     fc.assert(
       fc.property(mutated, (bytes) => {
@@ -86,7 +86,7 @@ describe('the codec under random bytes', () => {
         read++
         expect(codec.decode(codec.encode(event))).toStrictEqual(event)
       }),
-      { numRuns: tries(10_000) },
+      { numRuns: inputCount(10_000) },
     )
     expect(read).toBeGreaterThan(0)
   })
@@ -100,7 +100,7 @@ describe('the codec under random bytes', () => {
   test('the guard reads no more items than the bytes and the schema allow', () => {
     fc.assert(
       fc.property(fc.oneof(mutated, headed), (bytes) => bounded(bytes.subarray(5))),
-      { numRuns: tries(1_000) },
+      { numRuns: inputCount(1_000) },
     )
   })
 })
@@ -161,15 +161,15 @@ describe('the codec under random events', () => {
     { noNullPrototype: true },
   )
 
-  test('every event comes back as it was', () => {
+  test('every event is decoded unchanged', () => {
     const meals: Codec = openCodec()
     fc.assert(
       fc.property(logged, (event) => void expect(meals.decode(meals.encode(event))).toStrictEqual(event)),
-      { numRuns: tries(3_000) },
+      { numRuns: inputCount(3_000) },
     )
   })
 
-  test('our reading is the reading of the library', () => {
+  test('the guard and the library read the same values', () => {
     const schema = schemas.find(({ name }) => name === 'tributary.meals.MealLogged') as RecordSchema
     const type = compileType(headOf(schema))
     const plain = avro.Type.forSchema(JSON.parse(JSON.stringify(schema)) as avro.schema.RecordType)
@@ -181,7 +181,7 @@ describe('the codec under random events', () => {
         expect({ meta: flatMeta, data }).toEqual({ meta: event.meta, data: event.data })
         expect(personal === null).toBe(event.personal === null)
       }),
-      { numRuns: tries(1_000) },
+      { numRuns: inputCount(1_000) },
     )
   })
 })

@@ -131,7 +131,7 @@ describe('bytes that do not match the schema are rejected', () => {
   })
 })
 
-describe('what is allowed is read as it is', () => {
+describe('valid values are read unchanged', () => {
   test('numbers up to their limits', () => {
     const longs = [0, -1, 63, -64, 64, 2 ** 31, -(2 ** 31), LIMITS.long, LIMITS.negativeLong]
     for (const value of longs) expect(read('long', varint(value)).value).toBe(value)

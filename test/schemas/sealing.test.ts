@@ -11,7 +11,7 @@ const key = sealingKey('00112233aabbccdd', Buffer.alloc(32, 1))
 const bound = boundTo('tributary.meals.MealDeleted', { eventId: 'e1', subjectId: 'ann' })
 
 describe('a sealed field', () => {
-  test('comes back as it was, whatever it was', () =>
+  test('is opened unchanged, for any content', () =>
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 500 }), (bytes) => {
         const sealed = seal(key, Buffer.from(bytes), bound)
@@ -20,7 +20,7 @@ describe('a sealed field', () => {
       }),
     ))
 
-  test('opens nowhere else: not with one bit changed, not in another event, type or person, not by another key', () => {
+  test('does not open with one changed bit, in another event, type or person, or with another key', () => {
     const sealed = seal(key, Buffer.from('soup'), bound)
     for (let bit = 9 * 8; bit < sealed.length * 8; bit += 1) {
       const changed = Buffer.from(sealed)
@@ -41,7 +41,7 @@ describe('a sealed field', () => {
     expect(codeOf(() => unseal(sealingKey(key.id, randomBytes(32)), sealed, bound))).toBe('personal-unreadable')
   })
 
-  test('of any length that is cut is refused', () => {
+  test('that is cut at any length is refused', () => {
     const sealed = seal(key, Buffer.from('soup'), bound)
     for (let length = 0; length < sealed.length; length += 1) {
       const cut = sealed.subarray(0, length)
@@ -49,7 +49,7 @@ describe('a sealed field', () => {
     }
   })
 
-  test('of the same event is the same bytes; of another content it has another nonce', () => {
+  test('of the same event has the same bytes, and of another content another nonce', () => {
     const nonceOf = (sealed: Buffer) => sealed.toString('hex', 9, 21)
     expect(seal(key, Buffer.from('soup'), bound)).toEqual(seal(key, Buffer.from('soup'), bound))
     expect(nonceOf(seal(key, Buffer.from('soup'), bound))).not.toBe(nonceOf(seal(key, Buffer.from('soap'), bound)))
@@ -108,7 +108,7 @@ describe('a codec with keys', () => {
     expect(sealed.decode(value)).toEqual(issued())
   })
 
-  test('shows data of a destroyed key as forgotten, and everything else unchanged', () => {
+  test('decodes data of a destroyed key as forgotten, and everything else unchanged', () => {
     const after = openCodec({ sealing: holding({}, [key.id]) })
     expect(after.decode(sealed.encode(issued()))).toEqual({ ...issued(), personal: FORGOTTEN })
   })

@@ -72,7 +72,7 @@ const fieldsOf = ({ fields }: Pools, key: string): Readonly<Record<string, reado
   ...fields?.(key),
 })
 
-/** Numbers that a store can hold, and those that are none. An edge must refuse others: their events park the key. */
+/** Numbers that a store can contain, NaN and the infinities. An edge must refuse numbers that no store can contain, because their events park the key. */
 const double = fc
   .double()
   .map((value) => (Number.isFinite(value) && (Math.abs(value) < 1e-100 || Math.abs(value) > 1e100) ? 0 : value))

@@ -4,7 +4,7 @@ import { advance } from '../../processors/engine/fold/advance.ts'
 import { decidersOf, type Decider } from '../../processors/engine/fold/decide.ts'
 import type { KeySpan } from '../../processors/engine/fold/span.ts'
 import { requireStorable } from '../../processors/engine/rows/storable.ts'
-import { canonical, isTrace, type Item, type Stored } from '../../projections/item.ts'
+import { canonical, isTombstone, type Item, type Stored } from '../../projections/item.ts'
 import type { Result } from '../../projections/projection.ts'
 import { openCodec } from '../../schemas/codec.ts'
 import type { Event } from '../../schemas/event.ts'
@@ -144,7 +144,7 @@ const foldInBatches = async (
 
 const domainItems = (items: Iterable<Stored>): readonly string[] =>
   [...items]
-    .filter((item) => !isBookkeeping(item) && !isTrace(item))
+    .filter((item) => !isBookkeeping(item) && !isTombstone(item))
     .map(canonical)
     .sort()
 

@@ -48,7 +48,7 @@ const changedBodies = inScene(async (subject, scene) => {
   )
 })
 
-/** If no body got past the schema, the rules above would test the schema only. */
+/** If the schema accepted no body, the rules above would test the schema only. */
 const passesSchema = inScene(async (subject, scene) => {
   for (const route of commandsOf(subject)) {
     const statuses = new Set<number>()
@@ -195,9 +195,9 @@ const isDescribed = inScene(async ({ domainEdge }, { edge }) => {
 })
 
 export const HTTP_RULES: Readonly<Record<string, Rule<EdgeCase>>> = {
-  'a request with any path, query and method is answered, and no log key is made of it': strangePaths,
+  'a request with any path, query and method is answered, and its text becomes no log key': strangePaths,
   'a request with any body is answered as its route declares, or refused': changedBodies,
-  'every command gets past its schema with a body that fits it': passesSchema,
+  'the schema of every command accepts a body that fits it': passesSchema,
   'a body that does not fit its schema is refused at its place, and nothing is appended': badBodies,
   'an unknown query parameter and a wrong limit are refused': badQueries,
   'a request without a valid token is refused': invalidTokens,

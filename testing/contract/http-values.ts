@@ -143,7 +143,7 @@ const segmentOf = (values: Values, name: string, strange: boolean): fc.Arbitrary
   return strange ? fc.oneof(fc.constantFrom(...known), others) : fc.constantFrom(...known)
 }
 
-/** The path of a route, with values of the scene for its parameters; with any text for some of them if it is to be strange. */
+/** The path of a route, with values of the scene for its parameters. If `strange`, some parameters have any text. */
 export const pathOf = ({ url }: Pick<Route, 'url'>, values: Values, strange = false): fc.Arbitrary<string> => {
   const parts = url
     .split('/')

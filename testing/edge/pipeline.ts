@@ -36,7 +36,7 @@ export interface MemoryPipeline extends MemoryTable {
   /** True if the event at the position is folded; with `withDerived`, if the events that it caused are folded, too. */
   untilFolded(position: Position, timeoutMs?: number, withDerived?: boolean): Promise<boolean>
   /** Keeps derived events in the outbox until `sendDerived`. */
-  holdDerived(): void
+  pauseSender(): void
   sendDerived(): void
   /** Stops folding until `resume`. Events are still appended to the log. */
   pause(): void
@@ -110,7 +110,7 @@ export const createMemoryPipeline = ({ clock, domain, schemas }: MemoryPipelineO
     untilOutcome,
     untilFolded: async ({ offset }, _timeoutMs, withDerived = false) =>
       offset < state.folded && (!withDerived || (unsent.length === 0 && state.folded === events.length)),
-    holdDerived: () => void (state.sending = false),
+    pauseSender: () => void (state.sending = false),
     sendDerived: () => {
       state.sending = true
       events.push(...unsent.splice(0))

@@ -40,16 +40,16 @@ const FOLLOW_MS = 200
 /** Reads the log, decoded. An event that cannot be decoded is reported with the reason. */
 export const readEvents: Handler<'events'> = async (runtime, args, output) => {
   const pipeline = runtime.pipeline(args.domain)
-  const marks = await marksOf(pipeline, args)
+  const watermarks = await watermarksOf(pipeline, args)
   if (args.last !== undefined)
-    await reportRows(pipeline, await lastOf(pipeline.log, marks, { ...args, last: args.last }), { args, output })
-  else if (args.follow !== true || args.from !== undefined) await readToEnd(pipeline, marks, { args, output })
+    await reportRows(pipeline, await lastOf(pipeline.log, watermarks, { ...args, last: args.last }), { args, output })
+  else if (args.follow !== true || args.from !== undefined) await readToEnd(pipeline, watermarks, { args, output })
   if (args.follow !== true) return
-  const next = new Map(marks.map(({ partition, high }) => [partition, high]))
+  const next = new Map(watermarks.map(({ partition, high }) => [partition, high]))
   output.progress('waiting for new events')
   while (!output.signal.aborted) {
     await runtime.clock.sleep(FOLLOW_MS, output.signal)
-    for (const { partition, high } of await marksOf(pipeline, args)) {
+    for (const { partition, high } of await watermarksOf(pipeline, args)) {
       const from = next.get(partition) ?? 0
       if (high <= from) continue
       for await (const records of pipeline.log.read(partition, from, high))
@@ -60,7 +60,10 @@ export const readEvents: Handler<'events'> = async (runtime, args, output) => {
 }
 
 /** The partitions to read: with a key only its own. Only a read from the beginning fails if the log lost its first events. */
-const marksOf = async ({ log }: Pipeline, { key, last, follow, from }: EventsArgs): Promise<readonly Watermarks[]> => {
+const watermarksOf = async (
+  { log }: Pipeline,
+  { key, last, follow, from }: EventsArgs,
+): Promise<readonly Watermarks[]> => {
   if (key !== undefined) return (await log.watermarks()).filter(({ partition }) => partition === log.partitionOf(key))
   return last !== undefined || (follow === true && from === undefined)
     ? log.watermarks()

@@ -71,7 +71,7 @@ export interface RetryResult {
 const SHOWN_BYTES = 1_024
 /** How long a command waits for the processor that owns the partition. The processor looks every 5 s. */
 const WAIT_MS = 15_000
-const LOOK_MS = 50
+const POLL_MS = 50
 
 interface Found {
   readonly pipeline: Pipeline
@@ -174,12 +174,12 @@ const retryOne = async ({ pipeline, entry }: Found): Promise<void> => {
 const healed = async ({ clock }: Runtime, found: readonly Found[]): Promise<RetryResult> => {
   const until = after(clock, WAIT_MS)
   for (const pipeline of new Set(found.map((each) => each.pipeline))) await pipeline.heal()
-  const look = async (): Promise<RetryResult> => {
+  const readStates = async (): Promise<RetryResult> => {
     const now = await Promise.all(found.map(stateOf))
     const count = (state: Awaited<ReturnType<typeof stateOf>>): number => now.filter((each) => each === state).length
     return { asked: found.length, healed: count('healed'), still: count('still'), pending: count('pending') }
   }
-  return retrying(look, { clock, when: { result: ({ pending }) => pending > 0 }, until, pause: every(LOOK_MS) })
+  return retrying(readStates, { clock, when: { result: ({ pending }) => pending > 0 }, until, pause: every(POLL_MS) })
 }
 
 const stateOf = async ({ pipeline, entry: { PK, SK } }: Found): Promise<'healed' | 'still' | 'pending'> => {

@@ -5,7 +5,7 @@ import { eventMeta } from '../../../producers/http/event-meta.ts'
 import { mintToken, SCOPES } from '../../../producers/access/pat.ts'
 import type { Scope } from '../../../producers/access/pat.ts'
 import { isUser, tokens, userPartition } from '../../../projections/access/keys.ts'
-import { isTrace, type Item } from '../../../projections/item.ts'
+import { isTombstone, type Item } from '../../../projections/item.ts'
 import { everyItem } from '../../../projections/table.ts'
 import { Fault } from '../../../schemas/fault.ts'
 import type { PatIssued, PatRevoked } from '../../../schemas/generated/common.ts'
@@ -117,7 +117,7 @@ async function* tokensIn({ clock }: Runtime, { serving }: Pipeline, user: string
   if (user === undefined) {
     for await (const page of store.scan())
       yield* page.filter(
-        (item) => item.PK.startsWith(userPartition('')) && item.SK.startsWith(tokens.prefix) && !isTrace(item),
+        (item) => item.PK.startsWith(userPartition('')) && item.SK.startsWith(tokens.prefix) && !isTombstone(item),
       )
     return
   }

@@ -1,4 +1,4 @@
-import { isTrace, type Key } from '../../../projections/item.ts'
+import { isTombstone, type Key } from '../../../projections/item.ts'
 import type { Domain } from '../../../projections/projection.ts'
 import type { Codec } from '../../../schemas/codec.ts'
 import { advance } from '../../engine/fold/advance.ts'
@@ -172,7 +172,7 @@ const addSourceCost = (
   for (const write of chunk) {
     const key: Key = 'put' in write ? write.put : write.remove
     if (isBookkeeping(key)) continue
-    const after = 'put' in write && !isTrace(write.put) ? write.put : undefined
+    const after = 'put' in write && !isTombstone(write.put) ? write.put : undefined
     const before = write.expect === null ? undefined : target.peek(key)
     if (before !== undefined || after !== undefined) touches.push({ before, after })
   }
@@ -185,7 +185,7 @@ const rebuildCost = async ({ table }: Domain, store: Pick<Store, 'scan'>): Promi
   const tally = createTally(table)
   let count = 0
   for await (const page of store.scan()) {
-    const items = page.filter((item) => !isTrace(item))
+    const items = page.filter((item) => !isTombstone(item))
     tally.put(items)
     count += items.length
   }

@@ -6,7 +6,7 @@ import {
   type ChangePage,
   type ItemChange,
 } from '../../../projections/changes.ts'
-import { isTrace } from '../../../projections/item.ts'
+import { isTombstone } from '../../../projections/item.ts'
 import { Fault } from '../../../schemas/fault.ts'
 import type { Clock } from '../../engine/ports/clock.ts'
 import { every, retrying } from '../../engine/timing/retry.ts'
@@ -198,7 +198,7 @@ const changeIn = ({ eventName, dynamodb, userIdentity }: StreamRecord): ItemChan
   const item = after ?? before
   if (item === undefined || isReserved(item.PK)) return undefined
   if (eventName !== 'REMOVE' && after !== undefined) return changeOf(after)
-  if (isTrace(item)) return undefined
+  if (isTombstone(item)) return undefined
   return {
     PK: item.PK,
     SK: item.SK,

@@ -141,7 +141,7 @@ const createTopicLog = (parts: TopicParts) => {
     partitionOf: () => 0,
     watermarks: async () => [{ partition: 0, low: 0, high: high() }],
     identity: async () => parts.identity,
-    // Only the writing process has consumer groups. A process that reads its files asks it over the socket.
+    // Only the writing process has consumer groups. A process that reads its files requests them over the socket.
     isFollowed: async (group) => groups.hasMembers(group),
     removeGroup: async (group) => {
       if (groups.hasMembers(group)) throw groupActive(group, topic)

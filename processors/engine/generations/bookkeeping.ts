@@ -1,4 +1,4 @@
-import { isTrace, type Item, type Key } from '../../../projections/item.ts'
+import { isTombstone, type Item, type Key } from '../../../projections/item.ts'
 import { IDEM, isOutcome } from '../fold/keys.ts'
 import { DERIVED, isOutbox, isTimer } from '../outgoing/keys.ts'
 import { isParkedEntry } from '../poison/keys.ts'
@@ -13,4 +13,4 @@ export const isBookkeeping = (key: Key): boolean =>
 
 /** Rows that depend on what was sent, healed or removed, and not only on the log. A verification skips them. */
 export const isTransient = (item: Item): boolean =>
-  isOutbox(item) || item.PK.startsWith(DERIVED) || isParkedEntry(item) || isTrace(item)
+  isOutbox(item) || item.PK.startsWith(DERIVED) || isParkedEntry(item) || isTombstone(item)

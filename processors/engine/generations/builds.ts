@@ -49,7 +49,7 @@ export const createBuilds = ({ list, write, change }: Rows, now: () => number): 
     refuseOthers(domain, await list(domain, 'GEN#'), builder)
     throw conflict(domain)
   }
-  const changeHeld = async (
+  const changeLeased = async (
     domain: string,
     { generation, holder }: { readonly generation: number; readonly holder: string },
     next: (row: Stored, lease: Lease) => Item,
@@ -84,7 +84,7 @@ export const createBuilds = ({ list, write, change }: Rows, now: () => number): 
       return take(domain, builder, { rows, was, item: was })
     },
     renew: (domain, generation, { holder, ...work }) =>
-      changeHeld(domain, { generation, holder }, (row, lease) => ({
+      changeLeased(domain, { generation, holder }, (row, lease) => ({
         ...row,
         work: workItem(work),
         lease: { ...lease, until: leaseUntil(now()) },
@@ -96,7 +96,7 @@ export const createBuilds = ({ list, write, change }: Rows, now: () => number): 
         )
     },
     follow: (domain, generation, holder) =>
-      changeHeld(domain, { generation, holder }, (row) => ({ ...withoutLease(row), state: 'following' })),
+      changeLeased(domain, { generation, holder }, (row) => ({ ...withoutLease(row), state: 'following' })),
   }
 }
 

@@ -45,7 +45,7 @@ export interface Flipped {
 const STILL_MS = 5_000
 /** The time in which a processor must find a generation in the control table and join its group. */
 const JOIN_MS = 30_000
-const LOOK_MS = 250
+const POLL_MS = 250
 
 /** Waits until both generations have folded the log up to its present end, then moves the pointer in one conditional write. */
 export const flip = async (parts: FlipParts): Promise<Flipped> => {
@@ -85,7 +85,7 @@ const untilFollowed = async (
     when: { result: (followed) => !followed },
     until: after(clock, Math.min(JOIN_MS, timeoutMs)),
     signal,
-    pause: every(LOOK_MS),
+    pause: every(POLL_MS),
   })
   if (isFollowed) return true
   signal?.throwIfAborted()
@@ -124,7 +124,7 @@ const untilFolded = async (
     const now = JSON.stringify([...positions])
     if (now !== last) [last, movedAt] = [now, clock.now()]
     if (isFollowed) progress?.(listed.generation, behind)
-    if (!isFollowed && clock.now() - movedAt >= STILL_MS) throw standsStill(domain, listed, { foldVersion, behind })
+    if (!isFollowed && clock.now() - movedAt >= STILL_MS) throw notFollowed(domain, listed, { foldVersion, behind })
     if (clock.now() - movedAt >= timeoutMs)
       throw new Fault(
         'generation-behind',
@@ -134,7 +134,7 @@ const untilFolded = async (
   }
 }
 
-const standsStill = (
+const notFollowed = (
   domain: string,
   { generation, foldVersion }: Generation,
   here: { readonly foldVersion: number; readonly behind: number },

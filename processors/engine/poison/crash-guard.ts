@@ -1,7 +1,7 @@
 import type { Assignment, LogRecord } from '../ports/log.ts'
 import { attemptAlone, MAX_ATTEMPTS, type AttemptParts, type DeliveryAttempt } from './delivery-attempts.ts'
 
-/** Finds an event that crashes every process that folds it, and has its key parked. Without the guard, the processes would fold it for ever. */
+/** Finds an event that crashes every process that folds it, and has its key parked. Without the guard, each new process would fold it and crash. */
 export interface CrashGuard {
   /** Folds a batch: as a whole, or event by event if earlier processes crashed while they folded it. */
   fold(

@@ -1,4 +1,4 @@
-import { isTrace, type Key, type Stored } from '../../../projections/item.ts'
+import { isTombstone, type Key, type Stored } from '../../../projections/item.ts'
 import { everyItem, type Reader } from '../../../projections/table.ts'
 import { Fault, messageOf } from '../../../schemas/fault.ts'
 import type { Poison } from '../fold/sort.ts'
@@ -102,9 +102,9 @@ export const mergeEntry = (
   behind: readonly number[],
 ): { readonly made: StoredParked; readonly write: Span } | 'healed' => {
   if (met === undefined) return { made: { ...entry, _pos: entry.offset }, write: insertEntry(entry) }
-  const isHealed = isTrace(met as Stored) && [entry.offset, ...behind].every((offset) => offset <= met.through)
+  const isHealed = isTombstone(met as Stored) && [entry.offset, ...behind].every((offset) => offset <= met.through)
   if (isHealed) return 'healed'
-  const made = isTrace(met as Stored)
+  const made = isTombstone(met as Stored)
     ? { ...entry, _pos: Math.max(entry.offset, met._pos + 1) }
     : extendEntry(met, entry.through, behind)
   return { made, write: updateEntry(met, made) }

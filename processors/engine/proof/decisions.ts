@@ -1,4 +1,4 @@
-import { isExpired, isTrace, keyOf, type Item, type Key, type Stored } from '../../../projections/item.ts'
+import { isExpired, isTombstone, keyOf, type Item, type Key, type Stored } from '../../../projections/item.ts'
 import type { TableSpec } from '../../../projections/table.ts'
 import type { Clock } from '../ports/clock.ts'
 import { isOutcome, OUTCOME } from '../fold/keys.ts'
@@ -33,7 +33,7 @@ export const createDecisions = ({ table, removesExpired, clock }: DecisionParts,
   const isPassed = ({ partition, offset }: Decided) => positions.every((each) => offset < (each.get(partition) ?? 0))
   return {
     add: (side: keyof typeof sides, item: Stored): void => {
-      if (isTrace(item)) return
+      if (isTombstone(item)) return
       const decided = isOutcome(item) ? decidedIn(item) : parkedIn(item)
       if (isPassed(decided)) sides[side].set(isOutcome(item) ? item.PK : `${keyOf(item)}@${decided.offset}`, decided)
     },

@@ -1,4 +1,4 @@
-import { isExpired, isTrace, keyOf, sameItem, type Key, type Stored } from '../../../projections/item.ts'
+import { isExpired, isTombstone, keyOf, sameItem, type Key, type Stored } from '../../../projections/item.ts'
 import type { TableSpec } from '../../../projections/table.ts'
 import type { Clock } from '../ports/clock.ts'
 import { compare, rereadItems, scanItems, type ItemSide, type Pair } from './compare.ts'
@@ -62,7 +62,7 @@ export const diff = async (parts: DiffParts): Promise<Diffed> => {
       signal?.throwIfAborted()
       for (const item of page) if (isDecision(item)) decisions.add(side, item)
       if (side === 'after') return
-      own += page.filter((item) => isDecision(item) || isRequestOrOutbox(item) || isTrace(item)).length
+      own += page.filter((item) => isDecision(item) || isRequestOrOutbox(item) || isTombstone(item)).length
       parts.progress?.(items)
     }
   const moving = await compare<Key, Stored>({

@@ -1,4 +1,4 @@
-import { isTrace, sameValue, type Item, type Key, type Stored, type Value } from '../../../projections/item.ts'
+import { isTombstone, sameValue, type Item, type Key, type Stored, type Value } from '../../../projections/item.ts'
 import type { TableSpec } from '../../../projections/table.ts'
 import { isTimer } from '../outgoing/keys.ts'
 
@@ -61,7 +61,7 @@ const flat = (item: Item | undefined): ReadonlyMap<string, Value> => {
 
 /** The item that readers see: undefined for a tombstone. */
 export const shown = (item: Stored | undefined): Stored | undefined =>
-  item !== undefined && isTrace(item) ? undefined : item
+  item !== undefined && isTombstone(item) ? undefined : item
 
 /** Counts the differences by kind and keeps a sample of each kind. */
 export const createTallies = (table: TableSpec, sample: number) => {

@@ -1,4 +1,4 @@
-import { isExpired, isTrace, keyOf, stamped, type Item, type Key, type Stored } from '../../../projections/item.ts'
+import { isExpired, isTombstone, keyOf, stamped, type Item, type Key, type Stored } from '../../../projections/item.ts'
 import type { Domain, Get, Outcome } from '../../../projections/projection.ts'
 import type { Codec } from '../../../schemas/codec.ts'
 import type { Event } from '../../../schemas/event.ts'
@@ -34,7 +34,7 @@ export const tryEvents = async (
   const parked = new Map(
     parking.flatMap(({ key }, index) => {
       const entry = entries[index]
-      return entry === undefined || isTrace(entry) ? [] : [[key, (entry as Stored & Parked).reason] as const]
+      return entry === undefined || isTombstone(entry) ? [] : [[key, (entry as Stored & Parked).reason] as const]
     }),
   )
   const loaded = new Map<string, Stored | undefined>()

@@ -45,7 +45,7 @@ export const telegramWebhook = (secret: string | undefined): Webhook => ({
   },
   eventsOf: async (call) => {
     const update = readUpdate(call.body)
-    return update === undefined || call.now - update.at > KEPT_MS ? [] : eventsOf(update, call)
+    return update === undefined || call.now - update.at > RETENTION_MS ? [] : eventsOf(update, call)
   },
 })
 
@@ -53,7 +53,7 @@ export const telegramWebhook = (secret: string | undefined): Webhook => ({
  * Telegram stores an update for a day. An older one is not from Telegram, and folds may not remember its events any
  * more.
  */
-const KEPT_MS = 25 * 60 * 60 * 1000
+const RETENTION_MS = 25 * 60 * 60 * 1000
 
 const isSame = (given: string, secret: string): boolean =>
   timingSafeEqual(hash('sha256', given, 'buffer'), hash('sha256', secret, 'buffer'))
@@ -137,7 +137,7 @@ const MOVING_MS = 5_000
 const SEEN_MS = 30_000
 
 /**
- * Asks Telegram to send the update again, by an answer other than 200. A chat that has no group after this time does
+ * Makes Telegram send the update again, by an answer other than 200. A chat that has no group after this time does
  * not belong to this server.
  */
 const retryUntilVisible = ({ at }: Update, { now }: WebhookCall): readonly Event[] => {

@@ -78,7 +78,7 @@ const judge = (transaction: unknown, { to, value, comment, after }: Payment): 'c
   if (textMember(message, 'value') !== value) return 'amount'
   if (commentIn(message) !== comment) return 'comment'
   if (!(Number(memberOf(transaction, 'now')) * 1000 > after)) return 'early'
-  return memberOf(message, 'bounced') === true || cameBack(transaction, message) ? 'bounced' : 'confirmed'
+  return memberOf(message, 'bounced') === true || isBounce(transaction, message) ? 'bounced' : 'confirmed'
 }
 
 const TEXT_OPCODE = '0x00000000'
@@ -91,7 +91,7 @@ const commentIn = (message: unknown): string => {
 }
 
 /** An account that cannot take a message sends it back, except if the sender forbade it: an account without a contract then keeps the amount. */
-const cameBack = (transaction: unknown, message: unknown): boolean =>
+const isBounce = (transaction: unknown, message: unknown): boolean =>
   memberOf(memberOf(transaction, 'description'), 'aborted') !== false && memberOf(message, 'bounce') !== false
 
 const CHECK_MS = 3_000

@@ -38,7 +38,7 @@ const READERS: Readonly<Record<string, (row: Row, origin: Origin) => ReadRow>> =
       idIn(row, 'chatId') ?? null,
     ]
     if (id === undefined || !isId(id))
-      return unreadable(`its id ${JSON.stringify(id ?? null)} is none that a group can have`)
+      return unreadable(`its id ${JSON.stringify(id ?? null)} is not a valid id of a group`)
     const linked = chatId !== null && isChatId(chatId) ? chatId : null
     const created = { key: id, person: null, occurredAt: timeNotAfter(row, ['createdAt'], at), personal: null }
     const made: ImportedEvent = {
@@ -50,13 +50,13 @@ const READERS: Readonly<Record<string, (row: Row, origin: Origin) => ReadRow>> =
     const plain: ImportedEvent = { ...created, type: 'GroupSettingsChanged', data: { simplify: false } }
     return readEvents(
       [made, ...(field(row, 'simplify') === false ? [plain] : [])],
-      linked === chatId ? undefined : `its chatId ${JSON.stringify(chatId)} is no id of a chat, and is left out`,
+      linked === chatId ? undefined : `its chatId ${JSON.stringify(chatId)} is not the id of a chat and was left out`,
     )
   },
   member: (row, { at }) => {
     const [key, userId] = [idIn(row, 'groupId'), idIn(row, 'id')]
     if (key === undefined || userId === undefined || !isId(userId))
-      return unreadable(`member ${JSON.stringify(userId ?? null)}: that is no id of a person`)
+      return unreadable(`the id of the member, ${JSON.stringify(userId ?? null)}, is not a valid id of a person`)
     const joined = { key, person: userId, occurredAt: timeNotAfter(row, ['joinedAt'], at) }
     const wallet = textField(row, 'wallet')
     const personal = {
@@ -180,7 +180,7 @@ const sumIn = (row: Row): Sum | string => {
         ? minorNear(amount, exponent)
         : undefined
   if (amountMinor === undefined || amountMinor <= 0n || amountMinor > MOST_MINOR)
-    return `its amount ${JSON.stringify(minor ?? amount ?? null)} is none above zero, and at most ${decimalText(MOST_MINOR, exponent)}`
+    return `its amount ${JSON.stringify(minor ?? amount ?? null)} must be above zero and at most ${decimalText(MOST_MINOR, exponent)}`
   return { amountMinor, currency, exponent }
 }
 
@@ -268,6 +268,6 @@ const settlementRow = (row: Row, { rowHash, at }: Origin): ReadRow => {
     events,
     hash === null || txHash !== null
       ? undefined
-      : `settlement ${settlementId}: its txHash ${JSON.stringify(hash)} is no hash of a transaction, and is left out`,
+      : `settlement ${settlementId}: its txHash ${JSON.stringify(hash)} is not the hash of a transaction and was left out`,
   )
 }

@@ -73,11 +73,11 @@ const nearly = (parts: readonly Part[], { amountMinor, decimals, id }: Whole): r
 
 const partOf = (row: Row, { amountMinor, decimals, splitType }: Whole, count: number): Part | string => {
   const [userId, percentage, shares] = [idIn(row, 'userId'), field(row, 'percentage'), field(row, 'shares')]
-  if (userId === undefined) return 'a split of it names no user'
+  if (userId === undefined) return 'one of its splits names no user'
   const percent = typeof percentage === 'number' ? minorNear(percentage, FINER) : undefined
   const known = { userId, percent, shares: typeof shares === 'number' ? shares : null }
   const amount = amountOf(row, decimals)
-  if (typeof amount === 'string' || (percent ?? 0n) < 0n) return `the split of ${userId} is no amount of at least 0`
+  if (typeof amount === 'string' || (percent ?? 0n) < 0n) return `the split of ${userId} must be a number of at least 0`
   if (amount !== undefined) return { ...known, ...amount }
   if (splitType === 'percentage' && percent !== undefined)
     return { ...known, exact: undefined, weight: (amountMinor * percent) / 100n }

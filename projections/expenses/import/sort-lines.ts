@@ -45,7 +45,7 @@ const rowsIn = (
   try {
     document = JSON.parse(text)
   } catch {
-    return [{ row: { unreadable: 'it is no JSON' } }]
+    return [{ row: { unreadable: 'it is not JSON' } }]
   }
   if (isSpliit(document)) return spliitRows(document, currency)
   // A page of the edge's export.

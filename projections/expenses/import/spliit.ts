@@ -71,7 +71,7 @@ export const spliitRows = (group: SpliitGroup, assumed: string | undefined): rea
       {
         line: 1,
         row: {
-          unreadable: `the group names ${currency === undefined ? `only the sign ${JSON.stringify(group.currency ?? '')}` : `the currency ${JSON.stringify(currency)}`}: say which currency it is with --currency`,
+          unreadable: `the group names ${currency === undefined ? `only the sign ${JSON.stringify(group.currency ?? '')}` : `the currency ${JSON.stringify(currency)}`}. Name the currency with --currency`,
         },
       },
     ]
@@ -103,7 +103,7 @@ interface Within {
 }
 
 const rowsOf = (expense: unknown, within: Within): readonly Row[] => {
-  if (!isExpense(expense)) return [{ unreadable: 'it has not the shape of an expense' }]
+  if (!isExpense(expense)) return [{ unreadable: 'it does not have the fields of an expense' }]
   try {
     const rows =
       expense.isReimbursement === true

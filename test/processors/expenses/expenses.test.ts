@@ -21,7 +21,7 @@ import {
 } from './events.ts'
 
 describe('ExpenseRecorded', () => {
-  test('E7 E8 E42: the expense, a part for each who owes but the payer, balances, credits and a line of the statement are one result', () => {
+  test('E7 E8 E42: the expense, a part per person except the payer, balances, credits and a line of the statement are one result', () => {
     const event = recorded()
     const when = given(...trip).when(event)
     when.thenWrites(
@@ -102,7 +102,7 @@ describe('ExpenseRecorded', () => {
         },
       }))
 
-  test('E-a: two expenses of one millisecond are two', () => {
+  test('E-a: two expenses of one millisecond are not merged', () => {
     const { items } = given(...trip, recorded()).when(recorded({ expenseId: 'e2' }))
     expect(Object.keys(items).filter((name) => name.includes(' / TX#'))).toHaveLength(2)
   })
@@ -139,7 +139,7 @@ describe('ExpenseRecorded', () => {
       .when(recorded({ expenseId: 'e2' }))
       .then({ [partName('bob')]: { groupTitle: 'Trip' }, 'GROUP#g1 / PART#e2#bob': { groupTitle: 'Journey' } }))
 
-  test('balances of a day that is over are kept when a later day changes them', () => {
+  test('the balances of a past day are stored when a later day changes them', () => {
     const when = given(...trip, recorded()).when(recorded({ expenseId: 'e2', meta: { occurredAt: NOW + DAY } }))
     when.then({
       'GROUP#g1 / ASOF#EUR#2026-11-16': { day: '2026-11-16', members: { ann: { paid: 3000 } } },
@@ -160,7 +160,7 @@ describe('ExpenseRecorded', () => {
         [creditName('ann')]: { owed: { constructor: 3000 } },
       }))
 
-  test('amounts beyond what a number holds are exact', () =>
+  test('amounts beyond the exact range of a number are exact', () =>
     given(...trip)
       .when(recorded({ amountMinor: 10n ** 18n, splits: splits({ bob: 10n ** 18n - 1n, cy: 1n }) }))
       .then({ [BALANCE]: { members: { bob: { share: 10n ** 18n - 1n }, cy: { share: 1 } } } }))

@@ -62,7 +62,7 @@ describe('a person who is forgotten', () => {
     tokenOf('4711'),
   ]
 
-  test('E-k: loses names, words, wallet and tokens, also in what was deleted; ids and numbers stay', () => {
+  test('E-k: loses names, texts, wallet and tokens, also in deleted expenses; ids and numbers stay', () => {
     const when = given(...lived).when(
       ...['g1', '4711'].map((key) => forgotten('4711', key, held(tableOf(lived), '4711', key))),
     )
@@ -94,7 +94,7 @@ describe('a person who is forgotten', () => {
       .thenUnchanged()
   })
 
-  test('takes no token of another, whose id is the group’s', () => {
+  test('keeps the tokens of a person whose id is that of the group', () => {
     const token = tokenOf('g1')
     given(...trip, token)
       .when(forgotten('dan', 'g1', [{ pk: 'USER#g1', sk: 'PAT#p1' }]))

@@ -50,7 +50,7 @@ describe('GroupCreated', () => {
         },
       }))
 
-  test('E-k: an id that is a number of Telegram’s is one, too', () =>
+  test('E-k: a number of Telegram is a valid id', () =>
     given()
       .when(created({ meta: { actorId: '4711', subjectId: '4711' } }))
       .then({ [memberName('4711')]: { id: '4711', telegramId: 4711 } }))
@@ -202,12 +202,12 @@ describe('MemberJoined', () => {
       .thenDuplicate()
   })
 
-  test('in a group that is not there, or by no id, it is refused', () => {
+  test('in a group that does not exist, or with an invalid id, it is refused', () => {
     given().when(joined('bob')).thenRefused('group-not-found')
     given(created()).when(joined('a b')).thenRefused('member-invalid')
   })
 
-  test('E-f: a thousand are enough', () => {
+  test('E-f: a group has at most a thousand members', () => {
     const crowd = Array.from({ length: 999 }, (_, n) => joined(`u${n}`))
     given(created(), ...crowd)
       .when(joined('bob'))
@@ -219,7 +219,7 @@ describe('MemberJoined', () => {
 })
 
 describe('MemberLeft', () => {
-  test('E-i: the row stays, out of the index of their groups, and what they owe stays', () => {
+  test('E-i: the row and the debts stay, and the row leaves the index of their groups', () => {
     const when = given(...trip, recorded()).when(left('bob', at(1)))
     when.then({
       [META]: { memberCount: 2 },
@@ -242,7 +242,7 @@ describe('MemberLeft', () => {
       .thenDuplicate()
   })
 
-  test('of a stranger it is refused', () =>
+  test('of a person who is not a member it is refused', () =>
     given(...trip)
       .when(left('eve'))
       .thenRefused('member-not-found', /^eve/))
@@ -281,7 +281,7 @@ describe('a member', () => {
       .thenDuplicate()
   })
 
-  test('who is a stranger cannot', () => {
+  test('that does not exist cannot be changed', () => {
     given(...trip)
       .when(walletSet('eve'))
       .thenRefused('member-not-found')
@@ -316,7 +316,7 @@ describe('a chat', () => {
       .thenDuplicate()
   })
 
-  test('E-h: is free when its group moved away', () => {
+  test('E-h: belongs to no group after its group has moved to another chat', () => {
     given(chatLinked())
       .when(chatUnlinked())
       .then({ [CHAT]: { groupId: null } })
@@ -335,7 +335,7 @@ describe('a chat', () => {
     given(first, away, chatLinked()).when(away).thenDuplicate()
   })
 
-  test('under another key, or for no group, is nothing', () => {
+  test('a link under another key, or for no group, is ignored', () => {
     given()
       .when(chatLinked({ chatId: '-7' }))
       .thenUnchanged()

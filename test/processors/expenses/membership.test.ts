@@ -33,7 +33,7 @@ const guest = (more: object = {}) => joined('dan', { invitation: SECRET, ...more
 const telegram = { source: 'telegram' } as const
 
 describe('InvitationCreated', () => {
-  test('stores the hash of the secret, who created it, and until when it admits', () =>
+  test('stores the hash of the secret, its creator and its expiry', () =>
     given(...trip)
       .when(invited({ meta: { actorId: 'bob' } }))
       .then({
@@ -95,7 +95,7 @@ describe('MemberJoined by an invitation', () => {
       .thenRefused('invitation-only')
   })
 
-  test('that is unknown, revoked, or whose creator left is refused', () => {
+  test('is refused if it is unknown or revoked, or if its creator left', () => {
     given(...trip)
       .when(guest())
       .thenRefused('invitation-only')
@@ -134,7 +134,7 @@ describe('MemberJoined without an invitation', () => {
       .thenRefused('invitation-only')
   })
 
-  test('by a chat is for the chat of the group', () => {
+  test('by a chat admits to the group of that chat only', () => {
     given(...trip)
       .when(joined('dan', { chatId: '-100' }))
       .then({ [META]: { memberCount: 4 } })
@@ -143,7 +143,7 @@ describe('MemberJoined without an invitation', () => {
       .thenRefused('invitation-only')
   })
 
-  test('Telegram admits nobody whom the owner removed, and those whom the chat removed', () => {
+  test('Telegram admits people whom the chat removed, and not those whom the owner removed', () => {
     given(...trip, removed('bob'))
       .when(joined('bob', { meta: telegram }))
       .thenRefused('invitation-only')
@@ -161,7 +161,7 @@ describe('MemberJoined without an invitation', () => {
 })
 
 describe('the owner', () => {
-  test('is the creator, also of old groups, else the first member', () => {
+  test('is the creator, also in old groups, or else the first member', () => {
     given()
       .when(created())
       .then({ [META]: { ownerId: 'ann' }, [ROSTER]: { members: { ann: '2026-11-16T12:00:00.000Z' } } })
@@ -194,7 +194,7 @@ describe('the owner', () => {
       .when(left('bob', at(3)))
       .then({ [META]: { ownerId: 'ann' } }))
 
-  test('hands over, removes and archives; others can not', () => {
+  test('can hand over, remove and archive; others cannot', () => {
     given(...trip)
       .when(ownerChanged('bob'))
       .then({ [META]: { ownerId: 'bob' } })
@@ -238,7 +238,7 @@ describe('the owner', () => {
 })
 
 describe('GroupMemberRemoved', () => {
-  test('E-i: the row and the balance stay, out of every list of the person', () =>
+  test('E-i: the row and the balance stay, and no list of the person contains the group', () =>
     given(...trip, recorded())
       .when(removed('bob', at(1)))
       .then({
@@ -252,7 +252,7 @@ describe('GroupMemberRemoved', () => {
         'GROUP#g1 / BALANCE#EUR': { members: { bob: { share: 1000 } } },
       }))
 
-  test('of somebody who left counts them once', () =>
+  test('of a person who left does not count them again', () =>
     given(...trip, left('bob'))
       .when(removed('bob', at(1)))
       .then({

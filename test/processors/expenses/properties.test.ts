@@ -20,7 +20,7 @@ import { minorOf } from '../../../projections/expenses/money.ts'
 import { expensesQueries } from '../../../projections/expenses/queries.ts'
 import { expensesTable } from '../../../projections/expenses/table.ts'
 import type { Event } from '../../../schemas/event.ts'
-import { tries } from '../../../testing/property-runs.ts'
+import { inputCount } from '../../../testing/property-runs.ts'
 import { readerOf } from '../../projections/reader.ts'
 import { contents, type Table } from '../../../testing/folds.ts'
 import { aHistory, GROUPS } from './arbitrary.ts'
@@ -51,7 +51,7 @@ const always = (check: (table: Table, accepted: readonly Event[]) => void) =>
         check(table, accepted)
       })
     }),
-    { numRuns: tries(100) },
+    { numRuns: inputCount(100) },
   )
 
 const standingsIn = (table: Table): MemberSums =>
@@ -83,10 +83,10 @@ describe('after any history', () => {
         expect(sum(Object.values(members).map(netOf))).toBe(0n)
     }))
 
-  test('E46: balances are the sums of the present expenses and the completed settlements', () =>
+  test('E46: balances are the sums of the existing expenses and the completed settlements', () =>
     always((table, accepted) => expect(sorted(standingsIn(table))).toEqual(sorted(sumAccepted(accepted)))))
 
-  test('E46: who owes whom nets to the balances, and simplified debts settle them', () =>
+  test('E46: the debts net to the balances, and simplified debts settle them', () =>
     always((table) => {
       for (const { PK, currency, members } of of<BalanceItem>(table, 'BALANCE#')) {
         const nets = new Map(
@@ -106,7 +106,7 @@ describe('after any history', () => {
       }
     }))
 
-  test('E8 E43: there are participants exactly for the present expenses', () =>
+  test('E8 E43: there are participants for the existing expenses only', () =>
     always((table) => {
       const expected = of<ExpenseItem>(table, 'TX#').flatMap(({ PK, id, payerId, splits, description }) =>
         splits
@@ -138,7 +138,7 @@ describe('after any history', () => {
       ).toEqual(present.sort())
     }))
 
-  test('E-i: a group counts those who are in it', () =>
+  test('E-i: a group counts its members', () =>
     always((table) => {
       for (const group of of<Item & { memberCount: number }>(table, 'METADATA')) {
         const members = of<Item>(table, 'USER#').filter(({ PK }) => PK === group.PK)
@@ -168,7 +168,7 @@ describe('after any history', () => {
       }
     }))
 
-  test('E9 E-j: a settlement that is completed or failed stays so, and its receiver’s mirror says the same', () =>
+  test('E9 E-j: a completed or failed settlement is final, and the receiver’s item has the same status', () =>
     fc.assert(
       fc.property(aHistory, (events) => {
         const table: Table = new Map()
@@ -207,7 +207,7 @@ describe('after any history', () => {
 })
 
 describe('balances as of any time', () => {
-  test('E46: are the balances as they then were', () =>
+  test('E46: equal the balances at that time', () =>
     fc.assert(
       fc.asyncProperty(aHistory, async (events) => {
         const table: Table = new Map()
@@ -295,7 +295,7 @@ const withoutTraces = (table: Table) =>
     .map(({ _pos, _heard, ...item }) => ({ ...item, changedAt: '' }))
     .sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))
 
-test('the histories of the properties meet revisions, deletions, restores, settlements, claims and departures', () => {
+test('the histories of the properties contain revisions, deletions, restores, settlements, claims and departures', () => {
   const histories = fc.sample(aHistory, { numRuns: 150, seed: 7 })
   const items = histories.flatMap((events) => Object.values(contents(tableOf(events))))
   const kinds = items.filter(({ SK }) => SK.startsWith('LOG#')).map((entry) => (entry as EntryItem).kind)

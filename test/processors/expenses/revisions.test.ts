@@ -73,7 +73,7 @@ describe('ExpenseRevised', () => {
       })
   })
 
-  test('E-g: another payer and another currency move all of it', () => {
+  test('E-g: another payer and another currency move the whole contribution', () => {
     const when = given(...trip, recorded()).when(revised({ payerId: 'bob', currency: 'TON', exponent: 9 }))
     when.then({
       [EXPENSE]: { payerId: 'bob', payerName: 'Bob', GSI3PK: 'USER#bob', createdBy: 'ann' },
@@ -87,7 +87,7 @@ describe('ExpenseRevised', () => {
     expect(when.items[BALANCE]?.['members']).toEqual({})
   })
 
-  test('E-g: a new date moves the expense, its parts and what its payer sees; the time of its recording stays', () => {
+  test('E-g: a new date moves the expense, its parts and the payer’s entry; the time of its recording stays', () => {
     const event = revised({ spentAt: NOW - DAY, ...at(5) })
     const when = given(...trip, recorded()).when(event)
     when.then({
@@ -253,7 +253,7 @@ describe('ExpenseRevised', () => {
 })
 
 describe('ExpenseDeleted', () => {
-  test('E43: the expense, its parts and what it contributed are gone; the item of a deleted expense keeps it', () => {
+  test('E43: the expense, its parts and its contribution are removed; the item of a deleted expense contains it', () => {
     const event = deleted(at(5))
     const when = given(...trip, recorded()).when(event)
     when.then({
@@ -343,7 +343,7 @@ describe('ExpenseRestored', () => {
       .thenDuplicate()
   })
 
-  test('of what is not deleted, or by another than the payer, it is refused', () => {
+  test('of an expense that is not deleted, or by another person than the payer, it is refused', () => {
     given(...trip, recorded())
       .when(restored())
       .thenRefused('expense-not-deleted')

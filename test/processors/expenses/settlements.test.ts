@@ -21,7 +21,7 @@ const RECEIVED = 'GROUP#g1 / RECEIVED#s1#ann'
 const OTHER = 'cd34'.repeat(16)
 
 describe('SettlementProposed', () => {
-  test('E9 E46 E-e: it is pending, both sides have it, and no balance moves', () => {
+  test('E9 E46 E-e: it is pending, both people have an item, and no balance changes', () => {
     const when = given(...trip, recorded()).when(proposed())
     when.then({
       [SETTLEMENT]: {
@@ -54,7 +54,7 @@ describe('SettlementProposed', () => {
     expect(when.items[RECEIVED]).not.toHaveProperty('GSI2PK')
   })
 
-  test('E-a: two of one millisecond are two, and the same again is none', () => {
+  test('E-a: two of one millisecond are two, and a repeated event adds none', () => {
     const { items } = given(...trip, proposed()).when(proposed({ settlementId: 's2' }))
     expect(Object.keys(items).filter((name) => name.includes(' / SETTLE#'))).toHaveLength(2)
     given(...trip, proposed())
@@ -159,7 +159,7 @@ describe('SettlementConfirmed', () => {
 })
 
 describe('SettlementFailed', () => {
-  test('E9 E-j: it failed, and no balance moves', () => {
+  test('E9 E-j: it is failed, and no balance changes', () => {
     const when = given(...trip, recorded(), proposed()).when(failed())
     when.then({ [SETTLEMENT]: { status: 'failed' }, [RECEIVED]: { status: 'failed' } })
     expect(when.items[BALANCE]).toEqual(when.before[BALANCE])

@@ -33,12 +33,12 @@ describe('LegacyMealAdopted', () => {
       .when(adopted({ userDate: '2026-11-15' }))
       .then({ 'SUMMARY#2026-11-15': { mealCount: 1 } }))
 
-  test('M28: without a userDate its day begins at 4 by UTC', () =>
+  test('M28: without a userDate its day begins at 4:00 UTC', () =>
     given()
       .when(adopted({ eatenAt: at('2026-11-16T03:00:00.000Z') }))
       .then({ 'SUMMARY#2026-11-15': { mealCount: 1 } }))
 
-  test('M-k: it is pointed at only where no zone could place it on its day', () => {
+  test('M-k: it gets a pointer only if no zone places it on its day', () => {
     given()
       .when(adopted({ userDate: '2026-11-15' }))
       .thenWrites(MEAL, 'SUMMARY#2026-11-15')
@@ -47,7 +47,7 @@ describe('LegacyMealAdopted', () => {
       .thenWrites(MEAL, 'SUMMARY#2026-11-13', `DAY#2026-11-13#2026-11-16T08:00:00.000Z#${ID}`)
   })
 
-  test('its nutrients are those it had: no registry filters the past', () =>
+  test('it keeps its nutrients: no registry filters them', () =>
     given()
       .when(adopted({ extended: [{ name: 'fiber', amount: 5200 }] }))
       .then({ [SUMMARY]: { extendedNutrients: { fiber: 5.2 } } }))
@@ -57,14 +57,14 @@ describe('LegacyMealAdopted', () => {
     given(logged()).when(adopted()).thenDuplicate()
   })
 
-  test('ignored when late: what was deleted meanwhile stays deleted, and can be restored', () => {
+  test('ignored when late: a meal that was deleted meanwhile stays deleted, and can be restored', () => {
     given(adopted(), deleted()).when(adopted()).thenDuplicate()
     given(adopted(), deleted())
       .when(restored())
       .then({ [MEAL]: { calories: 500 } })
   })
 
-  test('refuses an id, a day or an amount that is none', () => {
+  test('refuses an invalid id, day or amount', () => {
     given()
       .when(adopted({ mealId: 'x' }))
       .thenRefused('meal-id-invalid')
@@ -76,7 +76,7 @@ describe('LegacyMealAdopted', () => {
       .thenRefused('nutrient-out-of-range')
   })
 
-  test('a forgotten person leaves the numbers', () =>
+  test('the numbers of a forgotten person stay', () =>
     given()
       .when(adopted({ personal: FORGOTTEN }))
       .then({ [MEAL]: { mealSummary: null, calories: 500 } }))

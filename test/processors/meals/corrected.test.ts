@@ -22,7 +22,7 @@ const AT_NOON = 'MEAL#2026-11-16T12:30:00.000Z#u1'
 const words = { mealSummary: null, emoji: null, notes: null, reason: null }
 
 describe('MealCorrected', () => {
-  test('M-a: takes the old contribution from its day and adds the new one', () =>
+  test('M-a: subtracts the old contribution from its day and adds the new one', () =>
     given(logged(), logged({ uid: 'u2' }))
       .when(corrected({ calories: 700_250, fat: 0 }))
       .then({
@@ -30,13 +30,13 @@ describe('MealCorrected', () => {
         [SUMMARY]: { totalCalories: 1200.25, totalFat: 20.1, mealCount: 2 },
       }))
 
-  test('M-a: what is null stays as it is', () => {
+  test('M-a: a null field changes nothing', () => {
     const { items, before } = given(logged()).when(corrected())
     expect(items[MEAL]).toMatchObject({ ...before[MEAL], revision: 2 })
     expect(items[SUMMARY]).toEqual(before[SUMMARY])
   })
 
-  test('words alone cost one item', () =>
+  test('a change of texts only writes one item', () =>
     given(logged())
       .when(corrected({ personal: { ...words, mealSummary: 'Chili sin carne' } }))
       .thenWrites(MEAL))
@@ -48,7 +48,7 @@ describe('MealCorrected', () => {
     expect(Object.keys(items[MEAL] ?? {})).not.toEqual(expect.arrayContaining(['notes']))
   })
 
-  test('a forgotten correction leaves no words', () =>
+  test('a forgotten correction leaves no text', () =>
     given(logged())
       .when(corrected({ calories: 1000, personal: FORGOTTEN }))
       .then({ [MEAL]: { mealSummary: null, calories: 1 } }))
@@ -64,7 +64,7 @@ describe('MealCorrected', () => {
     })
   })
 
-  test('a meal that moves home again leaves no redirect', () =>
+  test('a meal that moves back to its first key leaves no redirect', () =>
     given(logged(), corrected({ eatenAt: NOON }))
       .when(corrected({ eatenAt: BREAKFAST }))
       .then({ [MEAL]: { revision: 3 }, [AT_NOON]: null, [GONE]: null }))
@@ -83,7 +83,7 @@ describe('MealCorrected', () => {
         'MEAL#2026-11-14T20:00:00.000Z#u1': { userDate: '2026-11-14' },
       }))
 
-  test('M-e: the day that is left empty keeps exact zeros', () =>
+  test('M-e: a day without meals has exact zeros', () =>
     given(logged({ extended: [{ name: 'fiber', amount: 1 }], registryVersion: 1 }))
       .when(corrected({ userDate: '2026-11-15', dayOverridden: true }))
       .then({
@@ -116,7 +116,7 @@ describe('MealCorrected', () => {
     expect(back.items[MEAL]).not.toHaveProperty('dayOverridden')
   })
 
-  test('M-d: a day by an older rule is computed again', () =>
+  test('M-d: the day of an older rule is computed again', () =>
     given(logged())
       .when(corrected({ userDate: '2026-11-11', dayOverridden: false, dayRuleVersion: 0 }))
       .then({ [MEAL]: { userDate: '2026-11-16' } }))
@@ -214,7 +214,7 @@ describe('MealDayReassigned', () => {
     expect(items[MEAL]).not.toHaveProperty('dayOverridden')
   })
 
-  test('a legacy meal without a zone is pointed at only from outside its window', () => {
+  test('a legacy meal without a zone gets a pointer only from a day outside its window', () => {
     given(adopted())
       .when(reassigned({ to: '2026-11-15' }))
       .then({ [MEAL]: { userDate: '2026-11-15' }, 'SUMMARY#2026-11-15': { mealCount: 1 } })
@@ -233,7 +233,7 @@ describe('MealDayReassigned', () => {
       .thenDuplicate()
   })
 
-  test('refused when late, for a meal that is not there, and for an invalid day', () => {
+  test('refused for a deleted meal, an unknown meal, and an invalid day', () => {
     given(logged(), corrected())
       .when(reassigned({ expectedRevision: 1 }))
       .thenRefused('revision-conflict', /at revision 2/)

@@ -19,7 +19,7 @@ describe('MealDeleted', () => {
         },
       }))
 
-  test('M-e: the last meal of a day leaves exact zeros, never a residue', () => {
+  test('M-e: the last meal of a day leaves exact zeros', () => {
     const tenth = (n: number) =>
       logged({ uid: `u${n}`, calories: 100, fat: 200, extended: [{ name: 'fiber', amount: 100 }], registryVersion: 1 })
     const gone = (n: number) => deleted({ mealId: `20261116T080000000Z-u${n}` })
@@ -81,7 +81,7 @@ describe('MealRestored', () => {
       .when(restored())
       .then({ [`DAY#2026-11-15#2026-11-16T08:00:00.000Z#${ID}`]: { to: MEAL } }))
 
-  test('M-l: a create that came after its delete is brought back too', () =>
+  test('M-l: a meal whose delete was folded before its create can be restored, too', () =>
     given(deleted(), logged())
       .when(restored())
       .then({ [MEAL]: { calories: 500 }, [SUMMARY]: { mealCount: 1 }, [GONE]: null }))

@@ -33,7 +33,7 @@ const held = (table: Table): PersonForgotten['data']['items'] =>
     .map(({ PK, SK }) => ({ pk: PK, sk: SK }))
 
 describe('a person who is forgotten', () => {
-  test('loses words and tokens, and keeps numbers', () => {
+  test('loses texts and tokens, and keeps numbers', () => {
     const meal = logged({
       meta: { key: PERSON },
       eatenAt: at('2026-11-16T08:00:00.000Z'),

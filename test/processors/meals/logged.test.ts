@@ -72,7 +72,7 @@ describe('MealLogged', () => {
     expect(new Set(items.map(({ PK }) => PK))).toEqual(new Set(['USER#ada']))
   })
 
-  test('a repeated event changes nothing, whatever its second content', () =>
+  test('a repeated event changes nothing, also with another content', () =>
     given(logged())
       .when(logged({ calories: 1_000 }))
       .thenDuplicate())
@@ -90,7 +90,7 @@ describe('MealLogged', () => {
       .when(logged())
       .then({ [MEAL]: null, [SUMMARY]: null, [GONE]: { state: 'deleted', meal: { mealId: ID, calories: 500 } } }))
 
-  test('a forgotten person leaves the numbers and no words', () => {
+  test('the numbers of a forgotten person stay, and no texts', () => {
     const { items } = given().when(logged({ personal: FORGOTTEN }))
     expect(items[MEAL]).toMatchObject({ mealSummary: null, calories: 500 })
     expect(items[MEAL]).not.toHaveProperty('notes')
@@ -119,12 +119,12 @@ describe('MealLogged', () => {
     ],
   ])('refuses %s', (_, said, code) => given().when(logged(said)).thenRefused(code))
 
-  test('M-d: a day that the rule gave by another version is derived anew', () =>
+  test('M-d: a day by another version of the rule is computed again', () =>
     given()
       .when(logged({ userDate: '2026-11-12', dayRuleVersion: 0 }))
       .then({ [MEAL]: { userDate: '2026-11-16' }, [SUMMARY]: { mealCount: 1 } }))
 
-  test('M-d: a day that the user chose is kept whatever the rule', () =>
+  test('M-d: a day that the user chose stays under every rule', () =>
     given()
       .when(logged({ userDate: '2026-11-15', dayOverridden: true, dayRuleVersion: 0 }))
       .then({

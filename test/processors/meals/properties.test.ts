@@ -15,7 +15,7 @@ const of = <I extends Item>(table: Table, prefix: string): I[] =>
     .filter(({ SK }) => SK.startsWith(prefix))
 
 describe('any history', () => {
-  test('M17 M29 M-e: a summary is exactly the sum over the meals that lie on its day', () =>
+  test('M17 M29 M-e: a summary is exactly the sum of the meals of its day', () =>
     fc.assert(
       fc.property(aHistory, (events) => {
         const table = tableOf(events)
@@ -82,7 +82,7 @@ describe('any history', () => {
       }),
     ))
 
-  test('M-l: delete and restore is identity on every item, but for the names of the two and the time of the summary', () =>
+  test('M-l: a delete and a restore leave every item as it was, except for the names of the two events and the time of the summary', () =>
     fc.assert(
       fc.property(aHistory, (events) => {
         const table = tableOf(events)
@@ -106,7 +106,7 @@ const withoutNames = (table: Table) =>
     }))
     .sort((x, y) => (x.PK + x.SK < y.PK + y.SK ? -1 : 1))
 
-test('the summaries of the properties are not all of empty days', () => {
+test('the histories of the properties contain days with meals', () => {
   const histories = fc.sample(aHistory, { numRuns: 50, seed: 7 })
   const counts = histories.flatMap((events) =>
     of<DaySummaryItem>(tableOf(events), 'SUMMARY#').map(({ mealCount }) => mealCount),

@@ -31,7 +31,7 @@ const retired: Event = {
   personal: null,
 }
 
-test('an event of a retired type changes nothing, live, in a build, in a history and in a proof', async () => {
+test('an event of a retired type changes nothing, live, in a build, in a history and in a verification', async () => {
   const [codec, log, store, target] = [openCodec(), memoryLog(), memoryStore(), memoryTarget(memoryStore())]
   await log.append([{ key: 'ada', value: codec.encode(retired) }])
   const ends = new Map([[0, 1]])

@@ -92,7 +92,7 @@ describe('TargetsChanged', () => {
       .thenDuplicate()
   })
 
-  test('a change that was not imported reads and writes no import mark', () => {
+  test('a change that was not imported reads and writes no item of an imported event', () => {
     const when = given(set).when(targetsChanged({ fat: 1000 }))
     expect(when.reads).toEqual([TARGETS])
     when.thenWrites(TARGETS, 'TARGETS#2026-11-16')
@@ -123,7 +123,7 @@ describe('NutrientRegistryChanged', () => {
     expect(items[MEAL]).toMatchObject({ extendedNutrients: { fiber: 5.2 } })
   })
 
-  test('a name that every object has is a name like any other', () => {
+  test('the name of an inherited property is a valid name', () => {
     given()
       .when(nutrientChanged({ name: 'constructor' }))
       .then({ [TARGETS]: { nutrientRegistry: { constructor: { unit: 'g' } } } })
@@ -146,7 +146,7 @@ describe('NutrientRegistryChanged', () => {
       .thenDuplicate()
   })
 
-  test('refused when late, unknown, nameless, negative or too many', () => {
+  test('refused if it is late, unknown, without a name or negative, or if there are too many', () => {
     given(set)
       .when(nutrientChanged({ expectedVersion: 0 }))
       .thenRefused('targets-version-conflict')
@@ -169,7 +169,7 @@ describe('NutrientRegistryChanged', () => {
   })
 })
 
-describe('nutrients beside the main four', () => {
+describe('nutrients in addition to the main four', () => {
   const fiber = [{ name: 'fiber', amount: 5200 }]
 
   test('M22: they are on the meal and on its day', () =>

@@ -22,7 +22,7 @@ describe('PatIssued', () => {
     })
   })
 
-  test('a forgotten person leaves a token without a name', () =>
+  test('the token of a forgotten person has no name', () =>
     given()
       .when(patIssued({ personal: FORGOTTEN }))
       .then({ [PAT]: { name: null } }))
@@ -37,7 +37,7 @@ describe('PatIssued', () => {
 })
 
 describe('PatRevoked', () => {
-  test('the token leaves the index and the list, and its remains stay', () => {
+  test('the token leaves the index and the list, and a GONE# item stays', () => {
     const when = given(issued).when(patRevoked())
     when.thenWrites(PAT, GONE)
     when.then({ [PAT]: null, [GONE]: { revokedAt: '2026-11-16T12:00:00.000Z' } })
@@ -49,12 +49,12 @@ describe('PatRevoked', () => {
 })
 
 describe('PatUsed', () => {
-  test('M5: the last day of use goes forward', () =>
+  test('M5: the last day of use increases', () =>
     given(issued, patUsed())
       .when(patUsed({ date: '2026-11-17' }))
       .then({ [PAT]: { lastUsedAt: '2026-11-17' } }))
 
-  test('ignored when late: it never goes back', () =>
+  test('ignored when late: the day never decreases', () =>
     given(issued, patUsed())
       .when(patUsed({ date: '2026-11-15' }))
       .thenUnchanged())

@@ -37,7 +37,7 @@ const breached = [...bar, low(1)]
 const fired = [...breached, low(6)]
 
 describe('low keg', () => {
-  test('S14 S-b S-c: a breach is pending for its grace, in a row of its location’s tap that is cleared away a day later', () => {
+  test('S14 S-b S-c: a breach is pending for its grace, in a row of its location’s tap that expires a day later', () => {
     const when = given(...bar).when(low(1))
     when.then({
       [ACTIVE]: {
@@ -57,7 +57,7 @@ describe('low keg', () => {
     })
   })
 
-  test('S-c S50 S51: the first reading after the grace that is still low fires, ends the grace and is remembered', () => {
+  test('S-c S50 S51: the first reading after the grace that is still low fires the alert, ends the grace and is in the history', () => {
     given(...breached)
       .when(low(5))
       .then({ [ACTIVE]: { state: 'pending' } })
@@ -96,7 +96,7 @@ describe('low keg', () => {
     const byTimer = [...breached, grace({ meta: { occurredAt: at(6) } })]
     const active = hist(6, 'low_keg', 'TAP#07', 'active')
 
-    test('a recovery within the grace takes the firing back: there is no alert, and none in the history', () => {
+    test('a recovery within the grace removes the firing: there is no alert, and none in the history', () => {
       given(...byTimer)
         .when(low(4, 40))
         .then({ [ACTIVE]: null, [active]: null, [hist(4, 'low_keg', 'TAP#07', 'resolved')]: null })
@@ -121,17 +121,17 @@ describe('low keg', () => {
         })
     })
 
-    test('a reading from after the firing resolves it as any other', () =>
+    test('a reading from after the firing resolves it', () =>
       given(...byTimer)
         .when(low(7, 40))
         .then({ [ACTIVE]: null, [active]: {}, [hist(7, 'low_keg', 'TAP#07', 'resolved')]: {} }))
 
-    test('a swap that is recorded late and was before the firing takes it back', () =>
+    test('a swap before the firing that is recorded late removes the firing', () =>
       given(...byTimer)
         .when(tapped({ keg_id: 'keg-2', tapped_at: at(3), meta: { occurredAt: at(9) } }))
         .then({ [ACTIVE]: null, [active]: null }))
 
-    test('an acknowledgement makes it final: it ends after that', () =>
+    test('an acknowledgement makes the firing final: the alert ends after it', () =>
       given(...byTimer, acknowledged({ meta: { occurredAt: at(7) } }))
         .when(low(4, 40))
         .then({
@@ -155,7 +155,7 @@ describe('low keg', () => {
     })
   })
 
-  test('a grace that was overtaken fires nothing', () => {
+  test('the timer of a grace that has ended fires nothing', () => {
     given(...breached, low(2, 40))
       .when(grace({ meta: { occurredAt: at(6) } }))
       .then({ [ACTIVE]: null })

@@ -36,7 +36,7 @@ describe('BeerDefined', () => {
         [NAME]: { beer_id: 'guinness', loc_id: null },
         'BEERLIB#GLOBAL / WORD#draught#guinness': { name: 'Guinness Draught' },
       }))
-  test('S4 S45: a location’s own lies with it', () =>
+  test('S4 S45: a location’s own beer is in the location’s partition', () =>
     given()
       .when(beerDefined({ beer_id: 'house', loc_id: LOC, name: 'House Ale', meta: { key: LOC } }))
       .then({
@@ -102,13 +102,13 @@ describe('weights of kegs', () => {
     given(beerDefined())
       .when(weightsSet())
       .then({ 'BEER#guinness / KEG#sixth_barrel': { gallons: 5.17, full_lbs: 60.2, empty_lbs: 16.1 } }))
-  test('refused where a keg weighs no more full than empty, or there is no beer', () => {
+  test('refused if a full keg does not weigh more than an empty one, or if there is no such beer', () => {
     given(beerDefined())
       .when(weightsSet({ full_lbs: 10 }))
       .thenRefused('beer-invalid')
     given().when(weightsSet()).thenRefused('beer-not-found')
   })
-  test('S41 S42: a full keg that was weighed sets the full weight and keeps the empty one', () =>
+  test('S41 S42: the weight of a full keg sets the full weight and keeps the empty one', () =>
     given(beerDefined())
       .when(measured())
       .then({
@@ -135,7 +135,7 @@ describe('weights of kegs', () => {
       .when(once)
       .thenUnchanged()
   })
-  test('what is implausible changes nothing of a beer that everybody shares, and a location’s own as it likes', () => {
+  test('an implausible weight does not change a global beer, and changes a location’s own', () => {
     given(beerDefined())
       .when(measured({ full_lbs: 120 }))
       .thenUnchanged()

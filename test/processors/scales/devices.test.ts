@@ -123,7 +123,7 @@ describe('DeviceStatusReported', () => {
     given(registered())
       .when(status({ dropped: 12, ...said(1) }))
       .then({ [DEVICE]: { dropped: 12 }, [TELEMETRY]: { dropped: 12 } }))
-  test('a device that reads is online again', () =>
+  test('a device that sends a reading is online again', () =>
     given(...bar, status({ online: false, ...said(1) }))
       .when(reading({ at: at(2) }))
       .then({ [DEVICE]: { status: 'online' } }))
@@ -178,7 +178,7 @@ describe('telemetry', () => {
         .when(message(3, 3, 60))
         .then({ [TELEMETRY]: { battery_pct: 60, battery_v: 3, fw: '1.3', updated_at: '2026-11-16T12:03:00.000Z' } }))
 
-    test('one that was measured earlier and arrives late replaces nothing', () =>
+    test('a message that was measured earlier and arrives late replaces nothing', () =>
       given(...bar, message(3, 3, 60))
         .when(message(2, 2, 70))
         .then({ [TELEMETRY]: { battery_pct: 60, battery_v: 3, fw: '1.3', updated_at: '2026-11-16T12:03:00.000Z' } }))
@@ -284,7 +284,7 @@ describe('ReadingQuarantined', () => {
     const once = quarantined({ boot: null, seq: null, reason: 'malformed' })
     given(once).when(once).thenUnchanged()
   })
-  test.each(['', '__proto__'])('the reason %j, which no attribute can be named by, is counted as other', (reason) =>
+  test.each(['', '__proto__'])('the reason %j, which no attribute can have as name, is counted as other', (reason) =>
     given()
       .when(quarantined({ reason }))
       .then({ [COUNT]: { total: 1, reasons: { other: 1 } } }),
@@ -294,7 +294,7 @@ describe('ReadingQuarantined', () => {
     given()
       .when(quarantined({ meta: { key: SCALE } }))
       .then({ [`QUARANTINE#${SCALE} / COUNT#DEVICE#${SCALE}`]: { total: 1 } }))
-  test('names that no object has of its own are counted, too', () =>
+  test('reasons with the names of inherited properties are counted, too', () =>
     given(quarantined())
       .when(quarantined({ reason: 'constructor', seq: 3 }))
       .then({ [COUNT]: { total: 2 } }))

@@ -141,7 +141,7 @@ describe('a breach of three minutes with a grace of five', () => {
     expect(Object.keys(contents(table)).filter((name) => name.includes('low_keg'))).toEqual([])
   })
 
-  test('is not fired between two messages of a buffer by a timer that the wall clock makes due', () => {
+  test('is not fired between two messages of a buffer by a timer that is due by the wall clock', () => {
     const table = arrive([
       { receivedAt: minute(5) + DAY_MS, readings: breach.slice(0, 3) },
       { receivedAt: minute(9) + DAY_MS, readings: [] },

@@ -60,7 +60,7 @@ describe('S-e: parity with the SQL of the source document', () => {
     )
   })
 
-  test('S58: pour rate and hours remaining, where one keg is poured through the whole window', async () => {
+  test('S58: pour rate and hours remaining, if one keg is poured during the whole window', async () => {
     const {
       rows: [row],
     } =
@@ -92,7 +92,7 @@ describe('S-e: parity with the SQL of the source document', () => {
     expect(asNumber(String(lifespan?.total_poured_gallons))).toBe(asNumber(row?.['total_poured_gallons']))
   })
 
-  test('S60: the hourly level, kept as it was asked for (S-g)', async () => {
+  test('S60: the hourly level of the source document (S-g)', async () => {
     const { rows } =
       await service.query(`SELECT EXTRACT(HOUR FROM time) AS hour_of_day, AVG(measure_value::double) AS avg_gallons_poured FROM "scale-sense"."keg-readings"
       WHERE measure_name = 'gallons' AND loc_id = '${LOC}' AND time >= ago(30d) GROUP BY EXTRACT(HOUR FROM time) ORDER BY hour_of_day ASC`)

@@ -44,7 +44,7 @@ describe('what was poured', () => {
     expect(pour?.gallons).toBeCloseTo(0.125, 9)
   })
 
-  test('shows as pouring until the level stays', () => {
+  test('is shown as pouring until the level stays', () => {
     const [, second, third] = level(10, 9.9, 9.9)
     given(...bar, ...level(10))
       .when(second ?? reading())
@@ -54,7 +54,7 @@ describe('what was poured', () => {
       .then({ [STATE]: { pouring: false } })
   })
 
-  test('S-f: noise, a refill, something laid on the keg and a keg that is lifted off pour nothing', () => {
+  test('S-f: noise, a refill, an object on the keg and a keg that is lifted off are no pours', () => {
     for (const levels of [
       [10, 9.98, 10.01, 9.97],
       [3, 15, 15, 15],
@@ -95,7 +95,7 @@ describe('what was poured', () => {
     expect(pours(tableOf([...bar, ...level(10, 9.7), tapRemoved(gone)]))).toHaveLength(1)
   })
 
-  test('a silence that is not one yet ends no pour', () =>
+  test('a pause that is shorter than a silence ends no pour', () =>
     given(...bar, ...level(10, 9.7))
       .when(silence({ meta: { occurredAt: at(10) } }))
       .then({ [STATE]: { pouring: true } }))
@@ -133,12 +133,12 @@ describe('what was poured', () => {
     expect(pours(table).map(({ keg_id }) => keg_id)).toEqual(['keg-1'])
   })
 
-  test('a correction of the keg in the middle of a pour loses nothing of it', () =>
+  test('a correction of the keg in the middle of a pour keeps the whole pour', () =>
     expect(
       pours(tableOf([...bar, ...level(10, 9.7), corrected()])).map(({ gallons }) => Number(gallons.toFixed(6))),
     ).toEqual([0.3]))
 
-  test('S-m: a correction swallows nothing of the pour after it', () => {
+  test('S-m: a correction keeps the whole pour after it', () => {
     const [one, two, three, four] = level(10, 10, 9.7, 9.7)
     const table = tableOf([
       ...bar,
@@ -155,7 +155,7 @@ describe('what was poured', () => {
     expect(pours(tableOf([...bar, settings({ pour_min_gallons: 0.03 }), ...readings]))).toHaveLength(2)
   })
 
-  test('a build of the same log by other thresholds detects anew', () => {
+  test('a build of the same log with other thresholds detects other pours', () => {
     const history = [...bar, ...level(10, 9.96, 9.96, 9.8, 9.8)]
     expect(pours(tableOf(history, finer))).toHaveLength(2)
     expect(pours(tableOf(history))).toHaveLength(1)

@@ -31,23 +31,23 @@ const every = (seconds: number, ...gallons: readonly number[]): Level[] =>
   gallons.map((level, n) => ({ at: n * seconds * 1000, gallons: level }))
 
 describe('a pour', () => {
-  test('is a lasting fall, from the last reading before it to the first that shows all of it', () => {
+  test('is a lasting fall, from the last reading before it to the first that shows the whole fall', () => {
     const { poured } = watch(every(60, 10, 10, 9.875, 9.875))
     expect(poured).toEqual([{ start: 60_000, end: 120_000, gallons: 0.125 }])
   })
 
-  test('of many small steps is one', () => {
+  test('of many small steps is one pour', () => {
     const { poured } = watch(every(2, 10, 9.97, 9.94, 9.9, 9.875, ...Array.from({ length: 20 }, () => 9.875)))
     expect(poured).toHaveLength(1)
     expect(poured[0]?.gallons).toBeCloseTo(0.125, 3)
   })
 
-  test('shows while it is under way', () =>
+  test('is shown while it is under way', () =>
     expect(watch(every(10, 10, 9.9, 9.8, 9.8, 9.8, 9.8)).pouring).toEqual([false, true, true, true, true, false]))
 
-  test('is none if the level comes back', () => expect(watch(every(60, 10, 9, 10, 10, 10)).poured).toEqual([]))
+  test('does not exist if the level comes back', () => expect(watch(every(60, 10, 9, 10, 10, 10)).poured).toEqual([]))
 
-  test('after another is another', () =>
+  test('after another pour is a second one', () =>
     expect(watch(every(60, 10, 9.875, 9.875, 9.75, 9.75)).poured.map(({ gallons }) => gallons)).toEqual([0.125, 0.125]))
 
   test('counts up to the last reading if the keg leaves in the middle', () => {
@@ -57,10 +57,10 @@ describe('a pour', () => {
   })
 })
 
-describe('S-f: no pour is', () => {
+describe('S-f: these are no pours:', () => {
   test('noise', () => expect(watch(every(60, 10, 9.98, 10.02, 9.97, 10.01, 9.99, 9.96, 10.02)).poured).toEqual([]))
 
-  test('a slow drift, however far it goes', () => {
+  test('a slow drift of any size', () => {
     const overNight = Array.from({ length: 600 }, (_, minute) => 10 - minute * 0.001)
     expect(watch(every(60, ...overNight)).poured).toEqual([])
   })
@@ -74,12 +74,12 @@ describe('S-f: no pour is', () => {
       ]).poured,
     ).toEqual([]))
 
-  test('a refill or another keg: it lifts the base', () => {
+  test('a refill or another keg, which raises the base', () => {
     const { poured } = watch(every(60, 3, 15.5, 15.5, 15.375, 15.375))
     expect(poured.map(({ gallons }) => gallons)).toEqual([0.125])
   })
 
-  test('something that is laid on the keg for one or two readings and taken away again', () => {
+  test('an object that lies on the keg for one or two readings', () => {
     for (const levels of [
       [10, 11, 10, 10, 10],
       [10, 11, 11, 10, 10, 10],
@@ -95,10 +95,10 @@ describe('S-f: no pour is', () => {
   test('a level that falls faster than a tap pours', () => expect(watch(every(60, 12, 12, 5, 5, 5)).poured).toEqual([]))
 })
 
-describe('something laid on the keg for one or two readings', () => {
+describe('an object on the keg for one or two readings', () => {
   const whole = [{ start: 60_000, end: 120_000, gallons: 0.5 }]
 
-  test('right after a pour leaves the pour as it was', () => {
+  test('right after a pour does not change the pour', () => {
     for (const levels of [
       [10, 10, 9.5, 11, 9.5, 9.5],
       [10, 10, 9.5, 11, 11, 9.5, 9.5],
@@ -108,7 +108,7 @@ describe('something laid on the keg for one or two readings', () => {
       expect(watch(every(60, ...levels)).poured, levels.join(' ')).toEqual(whole)
   })
 
-  test('hides no pour', () => {
+  test('does not hide a pour', () => {
     for (const levels of [
       [10, 11, 9.5, 9.5],
       [10, 11, 11, 9.5, 9.5],
@@ -116,12 +116,12 @@ describe('something laid on the keg for one or two readings', () => {
       expect(watch(every(60, ...levels)).poured, levels.join(' ')).toMatchObject([{ gallons: 0.5 }])
   })
 
-  test('that stays is the new base; what is poured meanwhile is poured from it', () => {
+  test('that stays is the new base, also for pours that begin meanwhile', () => {
     expect(watch(every(60, 10, 11, 11, 11, 10.5, 10.5)).poured).toMatchObject([{ gallons: 0.5 }])
     expect(watch(every(60, 10, 11, 10.75, 10.5, 10.5)).poured).toMatchObject([{ gallons: 0.5 }])
   })
 
-  test('part of a fall that comes back and stays was not poured', () =>
+  test('the part of a fall that comes back and stays is not part of the pour', () =>
     expect(watch(every(60, 10, 10, 9, 9.3, 9.3, 9.3, 9.3)).poured.map(({ gallons }) => gallons.toFixed(6))).toEqual([
       '0.700000',
     ]))
@@ -140,7 +140,7 @@ describe('beer that left while the scale was silent', () => {
     expect(unseen).toEqual([{ start: 0, end: HOUR, gallons: 3 }])
   })
 
-  test('is counted apart from the pour that was under way, which ended at the last level that was read', () => {
+  test('is separate from the pour that was under way, which ended at the last level that was read', () => {
     const { poured, unseen } = watch([
       { at: 0, gallons: 10 },
       { at: 60_000, gallons: 9.5 },
@@ -150,7 +150,7 @@ describe('beer that left while the scale was silent', () => {
     expect(unseen).toEqual([{ start: 60_000, end: HOUR, gallons: 2.5 }])
   })
 
-  test('is none if the level fell by less than a pour or rose, or if the scale was only slow', () => {
+  test('is 0 if the level fell by less than a pour or rose, or if the scale was only slow', () => {
     for (const gallons of [9.96, 10, 12])
       expect(
         watch([
@@ -166,7 +166,7 @@ describe('beer that left while the scale was silent', () => {
     expect([slow.poured.map(({ gallons }) => gallons), slow.unseen]).toEqual([[3], []])
   })
 
-  test('is all that left, however slowly: there is no drift in a silence', () => {
+  test('is all beer that left, at any speed: there is no drift in a silence', () => {
     const before = every(60, 12, 12, 12)
     for (const [hours, gallons] of [
       [48, 8],
@@ -238,8 +238,8 @@ const aNight = fc
     return steps.map(({ secs, gallons }): Level => ({ at: (at += secs * 1000), gallons }))
   })
 
-describe('whatever is read', () => {
-  test('a pour is of at least the least volume, in a time that has passed, and no two overlap', () =>
+describe('any readings', () => {
+  test('a pour has at least the minimum volume and a positive duration, and no two pours overlap', () =>
     fc.assert(
       fc.property(aNight, (levels) => {
         let before = -1
@@ -252,7 +252,7 @@ describe('whatever is read', () => {
       }),
     ))
 
-  test('the state of the detector is small and comes back from JSON as it was', () =>
+  test('the state of the detector is small and survives JSON unchanged', () =>
     fc.assert(
       fc.property(aNight, (levels) => {
         const text = JSON.stringify(watch(levels).detector ?? {})
@@ -261,7 +261,7 @@ describe('whatever is read', () => {
       }),
     ))
 
-  test('from a keg that only gets emptier no more is poured than left it', () =>
+  test('the pours of a keg without rises are at most the beer that left it', () =>
     fc.assert(
       fc.property(aNight, (levels) => {
         const sorted = levels
@@ -273,7 +273,7 @@ describe('whatever is read', () => {
       }),
     ))
 
-  test('something laid on the keg for one or two readings changes no pour', () => {
+  test('an object on the keg for one or two readings changes no pour', () => {
     const aStep = fc.record({
       poured: fc.constantFrom(0, 0, 0, 0.125, 0.3),
       laid: fc.option(fc.record({ gallons: fc.constantFrom(0.0625, 0.25, 1, 5), readings: fc.constantFrom(1, 2) }), {

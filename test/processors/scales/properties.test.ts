@@ -45,7 +45,7 @@ const always = (check: (table: Table, event: Event) => void) =>
   )
 
 describe('after any history', () => {
-  test('S-i: the state of a tap equals its newest reading, attributed to the keg that was on it then, and never goes back', () => {
+  test('S-i: the state of a tap equals its newest reading, attributed to the keg of that time, and never becomes older', () => {
     const last = new Map<string, string>()
     const readings = new Map<string, ReadingReported['data']>()
     return fc.assert(
@@ -109,7 +109,7 @@ describe('after any history', () => {
       ).toEqual(watched.sort())
     }))
 
-  test('S51: every alert that fired is in the history, which is append-only but for firings that a late reading disproves', () => {
+  test('S51: every alert that fired is in the history, which is append-only except for firings that a late reading disproves', () => {
     return fc.assert(
       fc.property(aHistory, (events) => {
         const table: Table = new Map()
@@ -136,7 +136,7 @@ describe('after any history', () => {
     )
   })
 
-  test('S2 S6 S36: what a tap shows, its timeline, its kegs and its device agree', () =>
+  test('S2 S6 S36: the items of a tap, its timeline, its kegs and its device agree', () =>
     always((table) => {
       for (const tap of taps(table)) {
         const place = placeOf(tap)

@@ -63,12 +63,12 @@ describe('ReadingReported', () => {
       .then({ [STATE]: { level_pct: 50 } })
   })
 
-  test('S-o: without a keg there is the level of the scale, and no gallons', () =>
+  test('S-o: without a keg there is the level of the scale, and there are no gallons', () =>
     given(registered(), assigned())
       .when(reading({ level_pct: 61 }))
       .then({ [STATE]: { level_pct: 61, gallons: null, keg_id: null } }))
 
-  test('S-j: what is stored is not clamped', () => {
+  test('S-j: stored values are not clamped', () => {
     const { items } = given(...bar).when(reading({ weight_lbs: 20, level_pct: -6.8 }))
     expect(items[STATE]).toMatchObject({ level_pct: -6.8 })
     expect(Number(items[STATE]?.['gallons'])).toBeLessThan(-1)
@@ -96,7 +96,7 @@ describe('ReadingReported', () => {
       .then({ [DISCREPANCY]: null })
   })
 
-  test('S-i: a late reading is only remembered', () => {
+  test('S-i: a late reading is only recorded as seen', () => {
     const shown = ({ items }: { readonly items: Readonly<Record<string, object>> }) =>
       Object.fromEntries(
         Object.entries(items).map(([name, item]) => [
@@ -116,7 +116,7 @@ describe('ReadingReported', () => {
     expect(given(...bar, once).when(once).result.items ?? []).toEqual([])
   })
 
-  test('repeated later with another age, it is the same reading', () => {
+  test('a reading that is repeated later with another age is the same reading', () => {
     const once = reading({ seq: 9_001 })
     given(...bar, once)
       .when(reading({ seq: 9_001, at: NOW + 2 * MINUTE }))
@@ -235,12 +235,12 @@ describe('ReadingReported', () => {
       .when(reading())
       .then({ [DEVICE]: { status: 'registered', loc_id: LOC, epoch: 1 } }))
 
-  test('one of an epoch that is over is quarantined', () =>
+  test('a reading of an earlier epoch is quarantined', () =>
     given(registered({ epoch: 2 }))
       .when(reading({ epoch: 1 }))
       .then({ [DEVICE]: null, [QUARANTINE]: { reasons: { 'unknown-device': 1 } } }))
 
-  test('a clock in 1970 or 2099 changes nothing that was not measured then', () => {
+  test('a reading with a clock in 1970 or 2099 changes no other reading', () => {
     given(...bar)
       .when(reading({ at: 0 }))
       .then({ [STATE]: { updated_at: null } })
@@ -274,22 +274,22 @@ describe('ReadingReported', () => {
 })
 
 describe('the state after a change of the keg', () => {
-  test('S56: a keg that was just put on waits for its tare, and the newest reading stays the old one’s', () =>
+  test('S56: a new keg has a pending tare, and the newest reading still belongs to the old keg', () =>
     given(...bar, reading())
       .when(tapped({ keg_id: 'keg-2', tapped_at: NOW + 2 * MINUTE }))
       .then({ [STATE]: { tare_status: 'pending', keg_id: 'keg-1', weight_lbs: 95.25 } }))
 
-  test('a swap that is recorded late gets the later readings', () =>
+  test('a swap that is recorded late gets the readings after it', () =>
     given(...bar, reading({ at: NOW + 9 * MINUTE }))
       .when(tapped({ keg_id: 'keg-2', tapped_at: NOW + 8 * MINUTE, ...HALF_BARREL, sg: 1 }))
       .then({ [STATE]: { keg_id: 'keg-2' } }))
 
-  test('without its keg, a tap has only a level', () =>
+  test('a tap without a keg has only a level', () =>
     given(...bar, finished({ at: NOW + MINUTE }))
       .when(reading({ at: NOW + 2 * MINUTE }))
       .then({ [STATE]: { gallons: null, keg_id: null } }))
 
-  test('a device that was taken away leaves the state as it was', () =>
+  test('the removal of a device does not change the state', () =>
     given(...bar, reading())
       .when(unassigned({ meta: { occurredAt: NOW + 2 * MINUTE } }))
       .then({ [STATE]: { weight_lbs: 95.25 } }))

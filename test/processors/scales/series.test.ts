@@ -39,7 +39,7 @@ const weighed = (from: number, ...weights: readonly number[]) =>
   weights.map((weight_lbs, index) => reading({ at: from + index * MINUTE, weight_lbs }))
 
 describe('readings', () => {
-  test('S18: a reading is one point with all that it measured, and the gallons of the keg that was on the tap', () => {
+  test('S18: a reading is one point with all its values and the gallons of the keg that was on the tap', () => {
     expect(readings([...bar, reading({ at: NOW + MINUTE, weight_lbs: 95.25, level_pct: 50 })])).toEqual([
       {
         measure: 'reading',
@@ -67,7 +67,7 @@ describe('readings', () => {
     ])
   })
 
-  test("S17, S-o: without a keg it is the tap's, and has no gallons", () => {
+  test('S17, S-o: without a keg the point belongs to the tap and has no gallons', () => {
     expect(readings([registered(), assigned(), reading()])).toMatchObject([
       { dims: DIMS, values: { gallons: null, keg_id: null, level_pct: 50 } },
     ])
@@ -86,13 +86,13 @@ describe('readings', () => {
     ).toEqual([])
   })
 
-  test('S-i: what was measured before the tap was removed is still a point of its keg, and brings nothing back', () => {
+  test('S-i: a reading from before the removal of the tap is a point of its keg, and does not restore the tap', () => {
     const events = [...bar, tapRemoved({ meta: { occurredAt: NOW + 5 * MINUTE } }), reading({ at: NOW + MINUTE })]
     expect(kegsOf(events)).toEqual(['keg-1'])
     expect(contents(measuredBy(events).table)).not.toHaveProperty([STATE])
   })
 
-  test('S-i: a late reading is a point of the keg that was on the tap when it was measured, and leaves the state as it is', () => {
+  test('S-i: a late reading is a point of the keg that was on the tap when it was measured, and does not change the state', () => {
     const swap = tapped({ keg_id: 'keg-2', tapped_at: NOW + 30 * MINUTE, meta: { occurredAt: NOW + 30 * MINUTE } })
     const events = [
       ...bar,
@@ -108,7 +108,7 @@ describe('readings', () => {
     })
   })
 
-  test('the same reading again, even late and with another age, is no second point', () => {
+  test('a repeated reading, also late and with another age, is no second point', () => {
     const first = reading({ at: NOW + MINUTE })
     const again = (at: number) => ({ ...first, data: { ...first.data, at } })
     const many = weighed(NOW + 2 * MINUTE, ...Array.from({ length: 40 }, () => 90))
@@ -145,13 +145,13 @@ test('S39: the battery of a telemetry message is one point of its own, on the ta
 describe('pours', () => {
   const poured = [...bar, ...weighed(NOW + MINUTE, 95, 95, 93.9, 93.9, 93.9)]
 
-  test('S-f: a fall of the level that settles is one point, at its beginning', () => {
+  test('S-f: a fall of the level that settles is one point, at its start', () => {
     expect(pours(poured)).toMatchObject([{ dims: DIMS, at: NOW + 2 * MINUTE, values: { keg_id: 'keg-1', sg: 1.014 } }])
     const [pour] = pours(poured)
     expect(pour?.values['gallons']).toBeCloseTo((1.1 * 0.45359237 * 0.264172) / 1.014, 9)
   })
 
-  test("pours are those of the scales' own fold, a swap or a silence in the middle of one too", () => {
+  test('the pours equal those of the fold of the scales, also with a swap or a silence in the middle of a pour', () => {
     const swap = tapped({ keg_id: 'keg-2', tapped_at: NOW + 4 * MINUTE, meta: { occurredAt: NOW + 4 * MINUTE } })
     for (const between of [
       swap,
@@ -174,7 +174,7 @@ describe('pours', () => {
   })
 })
 
-test("S-m: a correction moves no point; what follows is the other keg's", () => {
+test('S-m: a correction moves no point, and later points belong to the other keg', () => {
   const events = [
     ...bar,
     reading({ at: NOW + MINUTE }),
@@ -184,7 +184,7 @@ test("S-m: a correction moves no point; what follows is the other keg's", () => 
   expect(kegsOf(events)).toEqual(['keg-1', 'keg-9'])
 })
 
-test("every reading is in exactly one keg's time, whatever was recorded late", () => {
+test('every reading is in the time of exactly one keg, whatever was recorded late', () => {
   const events = [
     ...bar,
     ...weighed(NOW + MINUTE, 95, 95, 95),

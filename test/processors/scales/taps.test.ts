@@ -35,7 +35,7 @@ describe('DeviceAssigned', () => {
         [DEVICE]: { tap: '07' },
       }))
 
-  test('S-d: only the tap carries the device’s id among a location’s items', () => {
+  test('S-d: of a location’s items only the tap has the device’s id as attribute', () => {
     const { items } = given(...bar).when(reading())
     expect(
       Object.entries(items)
@@ -44,13 +44,13 @@ describe('DeviceAssigned', () => {
     ).toEqual([TAP])
   })
 
-  test('a device has one tap: it leaves the one before', () => {
+  test('a device has one tap: it leaves the previous tap', () => {
     const when = given(...bar).when(assigned({ tap: '08', ...said(1) }))
     when.then({ 'LOCATION#loc-001 / TAP#08': { device_id: SCALE }, [DEVICE]: { tap: '08' } })
     expect(when.items[TAP]).not.toHaveProperty('device_id')
   })
 
-  test('a tap has one device: the one before leaves', () =>
+  test('a tap has one device: the previous device leaves', () =>
     given(...bar, registered({ device_id: 'B' }))
       .when(assigned({ device_id: 'B', ...said(1) }))
       .then({ [TAP]: { device_id: 'B' }, [DEVICE]: { tap: null }, 'DEVICE#B / META': { tap: '07' } }))
@@ -126,7 +126,7 @@ describe('TapRemoved', () => {
 })
 
 describe('KegTapped', () => {
-  test('S6 S25 S56: the keg is remembered, the tap shows it, and its tare is pending', () =>
+  test('S6 S25 S56: the keg is stored, the tap shows it, and its tare is pending', () =>
     given(registered(), assigned())
       .when(tapped())
       .then({
@@ -151,7 +151,7 @@ describe('KegTapped', () => {
         [STATE]: { tare_status: 'pending', updated_at: null },
       }))
 
-  test('the keg before ends', () =>
+  test('the previous keg ends', () =>
     given(...bar)
       .when(tapped({ keg_id: 'keg-2', tapped_at: at(9) }))
       .then({ [KEG]: { finished_at: '2026-11-16T12:09:00.000Z' }, [TAP]: { keg_id: 'keg-2' } }))
@@ -173,7 +173,7 @@ describe('KegTapped', () => {
         [TAP]: { keg_id: 'keg-3' },
       }))
 
-  test('a keg has one tap: it leaves the other', () => {
+  test('a keg has one tap: it leaves the other tap', () => {
     const when = given(...bar).when(tapped({ tap: '08', tapped_at: at(9) }))
     when.then({
       [TAP]: { keg_id: null, beer_id: null },
@@ -183,7 +183,7 @@ describe('KegTapped', () => {
     expect(when.items[KEG]).not.toHaveProperty('finished_at')
   })
 
-  test('weights and gravities that no keg has change nothing', () => {
+  test('impossible weights and gravities change nothing', () => {
     given(registered())
       .when(tapped({ full_lbs: 20 }))
       .thenUnchanged()
@@ -218,7 +218,7 @@ describe('KegFinished', () => {
 describe('KegAssignmentCorrected', () => {
   const correction = corrected({ from: at(5) })
 
-  test('S-m: from then on it is the other keg, and the newest reading is that one’s', () => {
+  test('S-m: from that instant on the other keg is on the tap, and the newest reading belongs to it', () => {
     const when = given(...bar, reading({ at: at(6) })).when(correction)
     when.then({
       [TAP]: { keg_id: 'keg-9', beer_id: 'modelo', sg: 1.01 },
@@ -230,7 +230,7 @@ describe('KegAssignmentCorrected', () => {
     expect(when.items[KEG]).not.toHaveProperty('corrected_to')
   })
 
-  test('S-m: a keg that was never on the tap points to the one that was', () =>
+  test('S-m: a keg that was never on the tap points to the right keg', () =>
     given(...bar)
       .when(corrected())
       .then({ [KEG]: { corrected_to: 'keg-9' }, [TAP]: { keg_id: 'keg-9' } }))
@@ -282,7 +282,7 @@ describe('KegAssignmentCorrected', () => {
 })
 
 describe('PourVoided', () => {
-  test('a keg keeps the times in which nothing was poured', () =>
+  test('a keg stores the times in which nothing was poured', () =>
     given(...bar)
       .when(voided())
       .then({ [KEG]: { voids: [{ from: NOW, to: at(60), reason: 'line cleaning' }] } }))

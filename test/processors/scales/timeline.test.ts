@@ -34,7 +34,7 @@ describe('the kegs of a tap', () => {
     expect(kegNow(swapped)?.keg_id).toBe('b')
   })
 
-  test('a finished keg leaves the tap empty until the next', () => {
+  test('after a finished keg the tap is empty until the next keg', () => {
     const off = withFinishedKeg(swapped, 'b', 300)
     expect([at(off, 299), at(off, 300), kegNow(off)]).toEqual(['b', undefined, undefined])
     expect(at(withTappedKeg(off, keg('c'), 400), 350)).toBeUndefined()
@@ -50,17 +50,17 @@ describe('the kegs of a tap', () => {
     expect([149, 150, 199, 200].map((time) => at(late, time))).toEqual(['a', 'c', 'c', 'b'])
   })
 
-  test('S-m: from the instant of a correction on it is the other keg, and before it and after the next swap nothing moves', () => {
+  test('S-m: from the instant of a correction on the tap has the other keg; before it and after the next swap nothing changes', () => {
     const right = withCorrectedKeg(swapped, { keg_id: 'a', from: 150, keg: keg('c') })
     expect([100, 149, 150, 199, 200].map((time) => at(right, time))).toEqual(['a', 'a', 'c', 'c', 'b'])
   })
 
-  test('S-m: a correction from before the keg came replaces it whole', () => {
+  test('S-m: a correction from before the start of the keg replaces the keg completely', () => {
     const right = withCorrectedKeg(swapped, { keg_id: 'b', from: 0, keg: keg('c') })
     expect([at(right, 199), at(right, 200), kegNow(right)?.keg_id]).toEqual(['a', 'c', 'c'])
   })
 
-  test('only the last kegs are kept, and one from before them is not taken for new', () => {
+  test('only the last kegs are stored, and an older keg is not taken for a new one', () => {
     const many = Array.from({ length: 60 }, (_, n) => n).reduce(
       (timeline, n) => withTappedKeg(timeline, keg(`k${n}`), n),
       NO_KEGS,

@@ -4,7 +4,7 @@ import { DINNER, netsIn, openCircle } from './circle.ts'
 const HOUR = 3_600_000
 
 describe('balances', () => {
-  test('E46 E-d: are what everybody paid, bears, sent and received; the nets sum up to zero', async () => {
+  test('E46 E-d: contain what each person paid, bears, sent and received; the nets sum up to zero', async () => {
     const { group, ann, bob, cyd } = await openCircle()
     await ann.say('POST', `${group}/expenses`, {
       ...DINNER,
@@ -57,7 +57,7 @@ describe('balances', () => {
     })
   })
 
-  test('as of a day are as its end left them, as of an instant as they were then', async () => {
+  test('as of a day are those at its end, and as of an instant those at that instant', async () => {
     const { edge, group, ann } = await openCircle()
     const half = (amount: number) =>
       ann.say('POST', `${group}/expenses`, { amount, description: 'x', splits: [{ userId: '123' }, { userId: '456' }] })
@@ -117,7 +117,7 @@ describe('debts', () => {
     return circle
   }
 
-  test('E32: are as few payments as can be, or pair by pair, as the group has it or as asked', async () => {
+  test('E32: are the fewest payments or pair by pair, by the setting of the group or by the request', async () => {
     const { group, ann } = await openChain()
     const fewest = {
       simplify: true,
@@ -151,7 +151,7 @@ describe('debts', () => {
     })
   })
 
-  test('E32: paid one by one as suggested, none is left', async () => {
+  test('E32: after the suggested payments no debt is left', async () => {
     const { group, ann, cyd } = await openChain()
     const {
       body: { id },

@@ -5,7 +5,7 @@ import { DINNER, inviteBy, netsIn, openCircle } from './circle.ts'
 const THIRDS = ['33.33', '33.33', '33.34']
 
 describe('an expense', () => {
-  test('E30 E7 E42: is shared equally by all members by default; money is answered as a decimal', async () => {
+  test('E30 E7 E42: is shared equally by all members by default; amounts in answers are decimals', async () => {
     const { group, id: groupId, ann } = await openCircle()
     const made = await ann.say('POST', `${group}/expenses`, { ...DINNER, category: 'food' })
     expect(made).toMatchObject({
@@ -82,7 +82,7 @@ describe('an expense', () => {
     )
   })
 
-  test('E30: somebody else may have paid, at another time, in another currency', async () => {
+  test('E30: another person can have paid it, at another time, in another currency', async () => {
     const { group, ann } = await openCircle()
     const said = {
       amount: '0.000000001',
@@ -158,7 +158,7 @@ describe('an expense', () => {
     )
   })
 
-  test('E28 E13 E-a: of one millisecond are all in the list, the newest first, page by page', async () => {
+  test('E28 E13 E-a: expenses of one millisecond are all in the list, the newest first, page by page', async () => {
     const { edge, group, ann, bob } = await openCircle()
     const ids: string[] = []
     for (let n = 0; n < 5; n += 1) {
@@ -429,7 +429,7 @@ describe('a revision', () => {
     ])
   })
 
-  test('E44 E-g: of two concurrent ones one wins, and the other is answered 409 with the current revision', async () => {
+  test('E44 E-g: of two concurrent revisions one wins, and the other is answered 409 with the current revision', async () => {
     const { group, ann } = await openCircle()
     const {
       body: { id },
@@ -503,7 +503,7 @@ describe('a revision', () => {
   })
 })
 
-test('E-f: at most 45 share an expense with who paid it', async () => {
+test('E-f: at most 45 people share an expense with the payer', async () => {
   const { edge, group, ann, invitation } = await openCircle()
   for (let n = 0; n < 44; n += 1) await (await as(edge, `m${n}`)).say('POST', `${group}/join`, { invitation })
   const others = ['456', ...Array.from({ length: 44 }, (_, n) => `m${n}`)]

@@ -76,7 +76,7 @@ const counts = (rows: readonly Row[]): Record<string, number> =>
   rows.reduce<Record<string, number>>((all, { kind }) => ({ ...all, [kind]: (all[kind] ?? 0) + 1 }), {})
 
 describe('an export', () => {
-  test('has everything of the group once, in pages of any size, and the history unless it is not wanted', async () => {
+  test('contains everything of the group once, in pages of any size, and the history unless the request excludes it', async () => {
     expect(counts(await exported())).toEqual({ group: 1, member: 3, balance: 2, expense: 9, settlement: 2, entry: 19 })
     expect(counts(await exported('&history=false'))).toEqual({
       group: 1,
@@ -139,7 +139,7 @@ describe('an export', () => {
     expect(await expensesQueries(table.reader).balances(circle.id)).toHaveLength(2)
   })
 
-  test('as CSV has the same fields in every line, and nothing that a spreadsheet would reckon', async () => {
+  test('as CSV has the same fields in every line, and no text that a spreadsheet would compute', async () => {
     const first = await circle.ann.ask(`${circle.group}/export?format=csv&limit=200`)
     expect(first.headers['content-type']).toBe('text/csv; charset=utf-8; header=present')
     expect(first.headers['link']).toMatch(/^<\?format=csv&limit=200&cursor=expenses\.>; rel="next"$/)

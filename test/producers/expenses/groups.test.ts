@@ -54,7 +54,7 @@ describe('a group', () => {
     expect((await ann.ask('/api/groups')).body.items).toHaveLength(1)
   })
 
-  test('E23 E18: a person lists the groups they are in, and no others, page by page', async () => {
+  test('E23 E18: a person lists their own groups, and no others, page by page', async () => {
     const { edge, ann, bob, id } = await openCircle()
     await ann.say('POST', '/api/groups', { title: 'Work' })
     const first = await ann.ask('/api/groups?limit=1')
@@ -80,7 +80,7 @@ describe('a group', () => {
     })
   })
 
-  test('E5: another title, currency or setting is one change each', async () => {
+  test('E5: the title, the currency and each setting are changed separately', async () => {
     const { group, ann, bob } = await openCircle()
     expect(await bob.say('PATCH', group, { title: 'Flat 7' })).toMatchObject({ status: 200, body: { title: 'Flat 7' } })
     expect(await bob.say('PATCH', group, { currency: 'TON' })).toMatchObject({ status: 200, body: { currency: 'TON' } })
@@ -120,7 +120,7 @@ describe('a group', () => {
     expect(typesOf(edge).filter((type) => /Chat/.test(type))).toEqual([])
   })
 
-  test('answers a stranger 404 on every route, like an unknown group', async () => {
+  test('answers 404 to a person who is not a member, on every route, as for an unknown group', async () => {
     const { edge, group, ann } = await openCircle()
     const dan = await as(edge, '999')
     const {
@@ -181,7 +181,7 @@ describe('a group', () => {
 })
 
 describe('a member', () => {
-  test('E26: joins by an invitation, once however often they send it', async () => {
+  test('E26: joins by an invitation, once also if they send it several times', async () => {
     const { edge, group, invitation } = await openCircle()
     const dan = await as(edge, '999')
     expect(await dan.say('POST', '/api/groups/none/join', { invitation })).toMatchObject({
@@ -216,7 +216,7 @@ describe('a member', () => {
     }
   })
 
-  test('keeps their last name if they send none', async () => {
+  test('keeps their previous name if they send none', async () => {
     const { edge, bob, group, invitation } = await openCircle()
     const { body } = await bob.say('POST', '/api/groups', { title: 'Chess' })
     expect(body['members']).toMatchObject([{ id: '456', name: 'Bob' }])
@@ -267,7 +267,7 @@ describe('a member', () => {
     })
   })
 
-  test('E-i: a person who left reads on and settles, can do nothing else, and comes back by an invitation', async () => {
+  test('E-i: a person who left can read and settle, can do nothing else, and can return by an invitation', async () => {
     const { edge, group, ann, bob, invitation } = await openCircle()
     await ann.say('POST', `${group}/expenses`, { amount: 30, description: 'Taxi' })
     expect(await bob.say('POST', `${group}/leave`)).toMatchObject({

@@ -7,7 +7,7 @@ const HOUR = 3_600_000
 const FORBIDDEN = { status: 403, body: { code: 'invitation-only' } } as const
 
 describe('an invitation', () => {
-  test('is answered with an id, an unguessable secret and when it expires', async () => {
+  test('is created with an id, a random secret and an expiry', async () => {
     const { group, bob } = await openCircle()
     const made = await bob.say('POST', `${group}/invitations`)
     expect(made).toMatchObject({
@@ -28,7 +28,7 @@ describe('an invitation', () => {
       })
   })
 
-  test('E26: is needed to join: the id of a group admits nobody', async () => {
+  test('E26: is needed to join: the id of a group is not sufficient', async () => {
     const { edge, group } = await openCircle()
     const dan = await as(edge, '999')
     for (const body of [
@@ -42,7 +42,7 @@ describe('an invitation', () => {
     expect(await dan.ask(group)).toMatchObject({ status: 404 })
   })
 
-  test('that is wrong leaves no event in the log of the group, and a group that does not exist is answered alike', async () => {
+  test('that is wrong leaves no event in the log of the group, and gets the same answer as for a group that does not exist', async () => {
     const { edge, group } = await openCircle()
     const dan = await as(edge, '999')
     const joins = () => edge.events.filter(({ type }) => type === 'MemberJoined').length
@@ -52,7 +52,7 @@ describe('an invitation', () => {
     expect(joins()).toBe(before)
   })
 
-  test('of a person who was removed since shows nothing when its request is sent again', async () => {
+  test('of a person who was removed since: a repeated request shows nothing of the group', async () => {
     const { edge, group, ann, invitation } = await openCircle()
     const dan = await as(edge, '999')
     const join = () => dan.say('POST', `${group}/join`, { invitation, name: 'Dan' }, { 'idempotency-key': 'j' })
@@ -85,7 +85,7 @@ describe('an invitation', () => {
     expect((await bob.ask(`${group}/invitations`)).body.items).toHaveLength(1)
   })
 
-  test('is revoked by its creator or by the owner, and by nobody else', async () => {
+  test('can be revoked only by its creator and the owner', async () => {
     const { edge, group, ann, bob, cyd } = await openCircle()
     const dan = await as(edge, '999')
     for (const by of [bob, ann]) {
@@ -194,7 +194,7 @@ describe('a removed member', () => {
     return { ...circle, expense, settlement }
   }
 
-  test('E-l: reads nothing of the group, in no list either', async () => {
+  test('E-l: can read nothing of the group, in no list either', async () => {
     const { group, bob, expense, settlement } = await openRemoved()
     for (const path of reads(expense, settlement))
       expect(await bob.ask(group + path), path).toMatchObject({ status: 403, body: { code: 'members-only' } })
@@ -232,7 +232,7 @@ describe('a removed member', () => {
     expect(edge.events.length).toBe(before)
   })
 
-  test('E-i: keeps their balance, which the others see and settle', async () => {
+  test('E-i: keeps their balance, which the members can see and settle', async () => {
     const { group, ann } = await openRemoved()
     expect(netsIn(await ann.ask(`${group}/balances`))).toEqual({ 123: '-10.00', 456: '20.00', 789: '-10.00' })
     const { body } = await ann.say('POST', `${group}/settlements`, {
@@ -251,7 +251,7 @@ describe('a removed member', () => {
     })
   })
 
-  test('E26: joins by no invitation from before the removal, and by one from after it', async () => {
+  test('E26: cannot join by an invitation from before the removal, and can by a later one', async () => {
     const { group, cyd, bob, invitation } = await openRemoved()
     expect(await bob.say('POST', `${group}/join`, { invitation })).toMatchObject(FORBIDDEN)
     expect(await bob.say('POST', `${group}/join`)).toMatchObject(FORBIDDEN)
@@ -263,7 +263,7 @@ describe('a removed member', () => {
     expect(await bob.say('POST', `${group}/expenses`, DINNER)).toMatchObject({ status: 201 })
   })
 
-  test('may have left before: then they can not read on either', async () => {
+  test('who had left before cannot read any more either', async () => {
     const { group, ann, cyd } = await openRemoved()
     await cyd.say('POST', `${group}/leave`)
     expect((await cyd.ask(group)).status).toBe(200)
@@ -286,7 +286,7 @@ describe('a removed member', () => {
 describe('the owner of a group', () => {
   const ownerOf = async (person: Person, group: string) => (await person.ask(group)).body['ownerId']
 
-  test('is who created it, and the only one who removes, hands over and archives', async () => {
+  test('is the creator, and the only person who can remove, hand over and archive', async () => {
     const { group, ann, bob } = await openCircle()
     expect(await ownerOf(bob, group)).toBe('123')
     for (const [method, path, body] of [
@@ -330,7 +330,7 @@ describe('the owner of a group', () => {
     expect((await bob.say('DELETE', `${group}/members/123`)).status).toBe(200)
   })
 
-  test('who leaves is followed by the member who joined first', async () => {
+  test('is replaced by the member who joined first when they leave', async () => {
     const { edge, group, ann, bob, cyd, invitation } = await openCircle()
     edge.clock.at += 1000
     const amy = await as(edge, '100')

@@ -104,7 +104,7 @@ test.each(Object.entries(ROUTES))(
     expect(before.status).toBe(200)
     // The newest profile counts, by its time.
     edge.clock.at += 1000
-    if (isDerived) edge.holdDerived()
+    if (isDerived) edge.pauseSender()
     else edge.pause()
     const { status, headers } = await personIn(evening, by).say(method, pathOf(written), body, {
       prefer: 'respond-async',

@@ -153,7 +153,7 @@ describe('a transaction', () => {
     expect(netsIn(await bob.ask(`${group}/balances`), 'TON')).toEqual({ 123: '0.000000000', 456: '0.000000000' })
   })
 
-  test('E-j: that completes another settlement does not keep the payee from confirming without it', async () => {
+  test('E-j: that completes another settlement does not prevent the payee from confirming without it', async () => {
     const { group, ann, bob, path } = await openDebt(undefined, 'TON')
     await ann.say('PUT', path, { status: 'completed', txHash: HASH })
     const {
@@ -268,7 +268,7 @@ describe('a transaction', () => {
     })
   })
 
-  test('that is claimed and not yet followed is answered 202', async () => {
+  test('that is claimed while its settlement is not completed yet is answered 202', async () => {
     const { edge, ann, bob, path } = await openDebt(undefined, 'TON')
     edge.pause()
     expect(await ann.say('PUT', path, { status: 'completed', txHash: HASH })).toMatchObject({

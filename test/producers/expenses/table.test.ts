@@ -48,7 +48,7 @@ const openExample = async () => {
   return { edge, groupId, expenseId, settlementId, item }
 }
 
-describe('the table reads as the source document has it', () => {
+describe('the table has the items of the source document', () => {
   test('E5: a group', async () => {
     const { groupId, item } = await openExample()
     expect(item('METADATA')).toMatchObject({
@@ -104,7 +104,7 @@ describe('the table reads as the source document has it', () => {
     })
   })
 
-  test('E8 E15 E2: a participant for each but the payer', async () => {
+  test('E8 E15 E2: a participant for each person except the payer', async () => {
     const { edge, groupId, expenseId, item } = await openExample()
     expect(item(`PART#${expenseId}#987654321`)).toMatchObject({
       GSI1PK: 'USER#987654321',
@@ -126,7 +126,7 @@ describe('the table reads as the source document has it', () => {
     ).toEqual(['456789123', '789123456', '987654321'])
   })
 
-  test('E9 E3 E4 E-e: a settlement, in the same indexes, and its mirror for who is paid', async () => {
+  test('E9 E3 E4 E-e: a settlement, in the same indexes, and its item for the payee', async () => {
     const { groupId, settlementId, item } = await openExample()
     const settlement = {
       id: settlementId,

@@ -49,7 +49,7 @@ const open = async () => {
 }
 
 describe('in the Mini App', () => {
-  test('E-l E-m E36 a person is who Telegram says, with the name and picture they have there', async () => {
+  test('E-l E-m E36 a person has the id, the name and the picture of Telegram', async () => {
     const { zofie, bob } = await open()
     expect((await bob.ask('/api/users/me')).body).toEqual({
       id: '12',
@@ -147,7 +147,7 @@ describe('a chat admits to its own group, without an invitation', () => {
     expect(await from(chat).say('POST', `${path}/join`)).toMatchObject({ status: 200, body: { memberCount: 2 } })
   })
 
-  test('E-l nobody to a group whose creator only claims to belong to it', async () => {
+  test('E-l nobody to a group whose creator only names the chat', async () => {
     const { zofie, from } = await openChat()
     const {
       body: { id },
@@ -208,7 +208,7 @@ describe('a settlement by TON', () => {
     return { zofie, bob, group, propose, ...(await propose()) }
   }
 
-  test('E-j is completed when the chain has the payment with its comment, once', async () => {
+  test('E-j is completed when the chain contains the payment with its comment, once', async () => {
     const { zofie, group, path, comment, propose } = await openDebt()
     const payment = paid({ from: ZOFIES, to: BOBS_RAW, nano: 1_500_000_000n, comment })
     expect(await zofie.say('PUT', path, { status: 'completed', txHash: hexOf(payment) })).toMatchObject({
@@ -230,7 +230,7 @@ describe('a settlement by TON', () => {
     })
   })
 
-  test('E-j stays pending when the chain has another payment under that hash, until the payee confirms it', async () => {
+  test('E-j stays pending if the chain contains another payment with that hash, until the payee confirms it', async () => {
     const { zofie, bob, path, comment } = await openDebt()
     const less = paid({ name: 'less', from: ZOFIES, to: BOBS_RAW, nano: 1n, comment })
     const plain = paid({ name: 'plain', from: ZOFIES, to: BOBS_RAW, nano: 1_500_000_000n })

@@ -34,7 +34,7 @@ describe('a request without a valid token', () => {
 })
 
 describe('scopes', () => {
-  test('M11 a token that may only read cannot write, and one that may only write cannot read', async () => {
+  test('M11 a token that can only read cannot write, and one that can only write cannot read', async () => {
     const { app, token } = await openMealsEdge()
     const [reader, writer] = [await token('ann', ['read']), await token('ann', ['write'])]
     expect(await send(app, { method: 'POST', url: '/v1/meals', token: reader, body: BREAKFAST })).toMatchObject({
@@ -127,7 +127,7 @@ const annsThings = async ({ app, token }: MemoryEdge) => {
   return { ann, mealId: String(body.id), patId: String(pat?.id) }
 }
 
-describe("a user never reaches another's data", () => {
+describe("a user cannot access another's data", () => {
   test("every route with another's id is 404, and changes nothing of theirs", async () => {
     const edge = await openMealsEdge()
     const { ann, mealId, patId } = await annsThings(edge)

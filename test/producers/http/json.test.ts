@@ -58,7 +58,7 @@ test('32 levels are not too deep', () => expect(codeOf('['.repeat(32) + ']'.repe
 test('brackets, colons and digits inside texts are not counted', () =>
   expect(codeOf('{"a":"[[[{{{:::\\"[[ 12345678901234567890 \\\\","b":"\\\\\\""}')).toBe('accepted'))
 
-test('no message repeats content of the body', () => {
+test('no message contains content of the body', () => {
   for (const body of ['{"password": hunter2}', 'hunter2', '{"hunter2":"\\u0001"']) {
     expect(() => parseBody(Buffer.from(body))).toThrow(
       expect.not.objectContaining({ message: expect.stringContaining('hunter2') }),

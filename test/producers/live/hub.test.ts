@@ -132,7 +132,7 @@ describe('a viewer', () => {
   })
 
   test.each(['7.3', 'nonsense', '1', '', '1.x'])(
-    'a cursor that is none of this generation (%j) begins anew',
+    'after a cursor of another generation (%j) a snapshot follows',
     async (cursor) => {
       const { hub, put } = await bar()
       await put('01', 1, 80)
@@ -142,7 +142,7 @@ describe('a viewer', () => {
     },
   )
 
-  test.each(['1.3', '1.999999'])('a cursor ahead of everything that is there (%j) begins anew', async (cursor) => {
+  test.each(['1.3', '1.999999'])('after a cursor ahead of every item (%j) a snapshot follows', async (cursor) => {
     const { hub, put } = await bar()
     await put('01', 1, 80)
     await put('02', 2, 70)

@@ -46,7 +46,7 @@ describe('logging a meal', () => {
     expect(await ask(`/v1/meals/${created.body.id}`)).toMatchObject({ status: 200, body: created.body })
   })
 
-  test('M2 a quick meal names its calories only; the other three are 0', async () => {
+  test('M2 a quick meal has only calories; the other three amounts are 0', async () => {
     const { say } = await open()
     const quick = { mealSummary: 'Apple', calories: 52, eatenAt: '2026-11-16T10:00:00Z', tz: 'UTC' }
     expect(await say('POST', '/v1/meals', quick)).toMatchObject({
@@ -55,12 +55,12 @@ describe('logging a meal', () => {
     })
   })
 
-  test('M3 two meals of the same instant are two', async () => {
+  test('M3 two meals of the same instant are not merged', async () => {
     const { log } = await open()
     expect(await log()).not.toBe(await log())
   })
 
-  test('M7 the day summary holds exact sums', async () => {
+  test('M7 the day summary contains exact sums', async () => {
     const { log, summary } = await open()
     await log({ calories: 0.1 })
     await log({ calories: 0.2 })
@@ -72,7 +72,7 @@ describe('logging a meal', () => {
     })
   })
 
-  test('M24 with a registry snapshot the edge filters by it and keeps what it dropped', async () => {
+  test('M24 with a registry snapshot the edge filters by it and stores the dropped nutrients', async () => {
     const { edge, say } = await open()
     const registrySnapshot = { version: 3, nutrients: ['fiber'] }
     const { body } = await say('POST', '/v1/meals', {
@@ -88,7 +88,7 @@ describe('logging a meal', () => {
     })
   })
 
-  test('M-i an old snapshot counts as of its version, whatever the registry says now', async () => {
+  test('M-i an old snapshot applies as of its version, whatever the registry contains now', async () => {
     const { say } = await open()
     await say('PUT', '/v1/nutrients/sodium', { unit: 'mg' })
     const stale = { version: 0, nutrients: ['fiber'] }
@@ -100,7 +100,7 @@ describe('logging a meal', () => {
     expect(body).toMatchObject({ extendedNutrients: { fiber: 1 }, droppedNutrients: { sodium: 2 } })
   })
 
-  test('M23 without a snapshot the registry of now filters', async () => {
+  test('M23 without a snapshot the current registry filters', async () => {
     const { say } = await open()
     await say('PUT', '/v1/nutrients/fiber', { unit: 'g', goal: 30 })
     const { body } = await say('POST', '/v1/meals', { ...BREAKFAST, extendedNutrients: { fiber: 5.2, sodium: 0.3 } })
@@ -138,7 +138,7 @@ describe('the day of a meal', () => {
     })
   })
 
-  test("M-b the user's own day wins within one day, and is marked", async () => {
+  test("M-b the user's own day applies if it differs by one day at most, and is marked", async () => {
     const { say } = await open()
     for (const userDate of ['2026-11-15', '2026-11-17']) {
       expect((await say('POST', '/v1/meals', { ...BREAKFAST, userDate })).body).toMatchObject({
@@ -171,7 +171,7 @@ describe('the day of a meal', () => {
 })
 
 describe('correcting a meal', () => {
-  test('M-a numbers, words and nutrients change in one event, and the sums follow', async () => {
+  test('M-a numbers, texts and nutrients change in one event, and the sums change too', async () => {
     const { edge, say, log, summary } = await open()
     const id = await log()
     const { status, body } = await say('PATCH', `/v1/meals/${id}`, {
@@ -189,7 +189,7 @@ describe('correcting a meal', () => {
     expect(typesOf(edge)).toEqual(['MealLogged', 'MealCorrected'])
   })
 
-  test('M-a a corrected time moves the meal and its day, and the id still finds it', async () => {
+  test('M-a a corrected time moves the meal and its day, and the meal keeps its id', async () => {
     const { ask, say, log, summary } = await open()
     const id = await log()
     await say('PATCH', `/v1/meals/${id}`, { eatenAt: '2026-11-14T19:00:00+01:00' })
@@ -226,7 +226,7 @@ describe('correcting a meal', () => {
     })
   })
 
-  test('a day alone is a reassignment', async () => {
+  test('a change of the day only is a reassignment', async () => {
     const { edge, say, log } = await open()
     const id = await log()
     expect((await say('PATCH', `/v1/meals/${id}`, { userDate: '2026-11-15', revision: 1 })).body).toMatchObject({
@@ -236,7 +236,7 @@ describe('correcting a meal', () => {
     expect(typesOf(edge)).toEqual(['MealLogged', 'MealDayReassigned'])
   })
 
-  test('a correction of another revision is refused with the rule', async () => {
+  test('a correction of another revision is refused with the code of the rule', async () => {
     const { say, log } = await open()
     const id = await log()
     expect(await say('PATCH', `/v1/meals/${id}`, { calories: 1, revision: 7 })).toMatchObject({
@@ -258,7 +258,7 @@ describe('correcting a meal', () => {
 })
 
 describe('deleting and restoring a meal', () => {
-  test('M17 a deleted meal is gone from every list and sum, and a restore brings it back', async () => {
+  test('M17 a deleted meal is in no list and no sum, and a restore adds it again', async () => {
     const { ask, say, log, summary } = await open()
     const id = await log()
     expect(await say('DELETE', `/v1/meals/${id}`)).toMatchObject({ status: 200, body: { id, deleted: true } })
@@ -269,14 +269,14 @@ describe('deleting and restoring a meal', () => {
     expect(await summary('2026-11-16')).toMatchObject({ mealCount: 1, totalCalories: 412.5 })
   })
 
-  test('M-l deleting a repeated event changes nothing', async () => {
+  test('M-l a repeated deletion changes nothing', async () => {
     const { say, log } = await open()
     const id = await log()
     await say('DELETE', `/v1/meals/${id}`)
     expect(await say('DELETE', `/v1/meals/${id}`)).toMatchObject({ status: 200, body: { id, deleted: true } })
   })
 
-  test('what is not deleted cannot be restored, and what is deleted cannot be corrected', async () => {
+  test('an existing meal cannot be restored, and a deleted meal cannot be corrected', async () => {
     const { say, log } = await open()
     const id = await log()
     expect(await say('POST', `/v1/meals/${id}/restore`)).toMatchObject({
@@ -329,7 +329,7 @@ describe('lists', () => {
     }
   })
 
-  test('M13 summaries carry the targets that held on their day', async () => {
+  test('M13 summaries contain the targets of their day', async () => {
     const { edge, ask, say, log } = await open()
     await say('PATCH', '/v1/targets', { calories: 2000, protein: 0, effectiveFromDate: '2026-11-10' })
     edge.clock.at += 86_400_000
@@ -345,7 +345,7 @@ describe('lists', () => {
     expect(body.items[1]?.['targets']).not.toHaveProperty('protein')
   })
 
-  test('M14 an emptied day is not a day logged', async () => {
+  test('M14 a day without remaining meals is not a day logged', async () => {
     const { ask, say, log } = await open()
     const id = await log()
     await log({ eatenAt: '2026-11-14T12:00:00Z' })
@@ -353,13 +353,13 @@ describe('lists', () => {
     expect((await ask('/v1/days-logged')).body).toEqual({ items: ['2026-11-14'] })
   })
 
-  test('M14 days logged come page by page', async () => {
+  test('M14 days logged are listed page by page', async () => {
     const { ask, log } = await open()
     for (const day of ['01', '02', '03']) await log({ eatenAt: `2026-11-${day}T12:00:00Z` })
     expect(await collect(ask, '/v1/days-logged?limit=2')).toEqual(['2026-11-01', '2026-11-02', '2026-11-03'])
   })
 
-  test('an empty list is a list', async () => {
+  test('a list without entries is an empty list', async () => {
     const { ask } = await open()
     for (const url of ['/v1/meals?day=2026-11-16', '/v1/summaries?from=2026-11-01&to=2026-11-02', '/v1/days-logged']) {
       expect(await ask(url)).toMatchObject({ status: 200, body: { items: [] } })
@@ -388,7 +388,7 @@ describe('targets', () => {
     expect((await ask('/v1/targets')).body).toEqual({ displayUnit: 'kcal', nutrientRegistry: {}, version: 0 })
   })
 
-  test('M25 M26 M27 a part is changed, 0 disables, null is ignored', async () => {
+  test('M25 M26 M27 a request changes the fields that it contains, 0 disables a target, null is ignored', async () => {
     const { say } = await open()
     await say('PATCH', '/v1/targets', { calories: 2000, protein: 120, fat: 70 })
     expect((await say('PATCH', '/v1/targets', { calories: null, protein: 90.5, fat: 0 })).body).toMatchObject({
@@ -408,7 +408,7 @@ describe('targets', () => {
     })
   })
 
-  test('M4 the display unit is kept, and changes no number', async () => {
+  test('M4 the display unit is stored, and changes no number', async () => {
     const { say } = await open()
     await say('PATCH', '/v1/targets', { calories: 2000 })
     expect((await say('PATCH', '/v1/targets', { displayUnit: 'kj' })).body).toMatchObject({
@@ -441,7 +441,7 @@ describe('targets', () => {
 })
 
 describe('tokens', () => {
-  test('M12 a secret is shown once, and neither it nor its hash ever again', async () => {
+  test('M12 a secret is shown once; no later answer contains it or its hash', async () => {
     const { edge, ask, say } = await open()
     const { status, body } = await say('POST', '/v1/tokens', { name: 'phone', scopes: ['read'] })
     expect({ status, body }).toMatchObject({
@@ -472,7 +472,7 @@ describe('tokens', () => {
     expect(answer).toMatchObject({ status: 403, body: { code: 'scope-missing' } })
   })
 
-  test('a token that is not there cannot be revoked', async () => {
+  test('a token that does not exist cannot be revoked', async () => {
     const { say } = await open()
     for (const id of ['nobody', '..%2f', 'a%23b'])
       expect(await say('DELETE', `/v1/tokens/${id}`)).toMatchObject({ status: 404, body: { code: 'token-not-found' } })

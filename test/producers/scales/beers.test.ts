@@ -74,7 +74,7 @@ describe('beers', () => {
     expect(await named('search=nev')).toEqual(['sierra-nevada-pale-ale'])
   })
 
-  test('a beer is changed and removed; the library follows', async () => {
+  test('a beer is changed and removed, also in the library', async () => {
     const { ask, say } = await openBar()
     await say('POST', '/v1/beers', GUINNESS)
     expect(
@@ -111,7 +111,7 @@ describe('beers', () => {
     expect((await ask('/v1/beers/guinness-draught')).body).toEqual(before)
   })
 
-  test('every member changes a beer of the location', async () => {
+  test('every member can change a beer of the location', async () => {
     const { edge, say } = await openBar()
     await say('POST', '/v1/beers', { ...GUINNESS, loc_id: 'loc-001' })
     await say('PUT', `${LOC}/members/eve`)

@@ -32,7 +32,7 @@ describe('the table', () => {
     })
   })
 
-  test("S43 the level is the scale's own, whatever the keg's tare says", async () => {
+  test('S43 the level is that of the scale, whatever the tare of the keg', async () => {
     const { edge, ask, say } = await openRunningBar()
     await say('POST', `${LOC}/taps/07/tare`, { kind: 'empty', value_lbs: 40 })
     await read(edge, { weight_lbs: 95.25, level_pct: 48.25 })

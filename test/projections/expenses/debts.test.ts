@@ -19,7 +19,7 @@ const paid = (nets: ReadonlyMap<string, bigint>, { from, to, minor }: Debt): Rea
   new Map([...nets].map(([user, net]) => [user, net + (user === from ? minor : 0n) - (user === to ? minor : 0n)]))
 
 describe('simplified debts', () => {
-  test('there are at most as many as people less one, each of more than nothing, from debtors to creditors only', () =>
+  test('there are fewer payments than people, each above zero, from debtors to creditors only', () =>
     fc.assert(
       fc.property(balanced, (nets) => {
         const debts = simplified(nets)
@@ -31,14 +31,14 @@ describe('simplified debts', () => {
       }),
     ))
 
-  test('E-d: when all are paid, everybody is at zero', () =>
+  test('E-d: after all payments every balance is zero', () =>
     fc.assert(
       fc.property(balanced, (nets) => {
         expect([...simplified(nets).reduce(paid, nets).values()].every((net) => net === 0n)).toBe(true)
       }),
     ))
 
-  test('after some of them are paid, whole or in part, no more are needed than were left', () =>
+  test('after some of them are paid, completely or in part, no more payments are needed than were left', () =>
     fc.assert(
       fc.property(balanced, fc.array(fc.nat()), fc.boolean(), (nets, drawn, inPart) => {
         const debts = simplified(nets)
@@ -70,7 +70,7 @@ describe('simplified debts', () => {
     return Math.min(...tried)
   }
 
-  test('there are as few of them as possible', () =>
+  test('there are as few payments as possible', () =>
     fc.assert(
       fc.property(few(7), (nets) => {
         expect(simplified(nets)).toHaveLength(fewest([...nets.values()]))
@@ -78,7 +78,7 @@ describe('simplified debts', () => {
       { numRuns: 300 },
     ))
 
-  test(`there are as few of them as possible among ${MOST_EXACT} people`, () => {
+  test(`there are as few payments as possible among ${MOST_EXACT} people`, () => {
     // Seven pairs, in an order in which neighbours do not fit.
     const nets = new Map(
       Array.from({ length: MOST_EXACT }, (_, index) => [
@@ -105,7 +105,7 @@ describe('simplified debts', () => {
       return { pairs, nets }
     })
 
-  test('there are never more of them than pair by pair, and they settle everybody', () =>
+  test('there are never more payments than pair by pair, and they settle everybody', () =>
     fc.assert(
       fc.property(owing, ({ pairs, nets }) => {
         const debts = simplified(nets, pairs)
@@ -115,7 +115,7 @@ describe('simplified debts', () => {
       { numRuns: 500 },
     ))
 
-  test(`among more than ${MOST_EXACT} people the pairs are taken if they are fewer`, () => {
+  test(`among more than ${MOST_EXACT} people the pairwise debts are returned if they are fewer`, () => {
     // Each p owes their own q; in the order of ids the amounts do not fit each other.
     const pairs = Array.from({ length: 10 }, (_, index) => ({
       from: `p${index}`,
@@ -165,7 +165,7 @@ describe('debts pair by pair', () => {
       }),
     ))
 
-  test('E-d: what they leave of everybody is what is owed to them less what they owe', () =>
+  test('E-d: the net of a person is what is owed to them less what they owe', () =>
     fc.assert(
       fc.property(fc.array(credit), (credits) => {
         const nets = new Map<string, bigint>()
@@ -192,5 +192,5 @@ describe('debts pair by pair', () => {
     ]))
 })
 
-test('E-d: a net balance is what was paid less the own share, and what was sent less what was received', () =>
+test('E-d: a net balance is paid less own share, plus sent less received', () =>
   expect(netOf({ paid: 9000, share: 3000, sent: 10n ** 17n, received: 500 })).toBe(10n ** 17n + 5500n))

@@ -14,7 +14,7 @@ const decimals = fc.integer({ min: 0, max: MOST_DECIMALS })
 const minors = fc.bigInt({ min: -(10n ** 30n) + 1n, max: 10n ** 30n - 1n })
 
 describe('money', () => {
-  test('E-b: what is printed is read back as the same amount, whatever the currency', () =>
+  test('E-b: a printed amount is read as the same amount, in every currency', () =>
     fc.assert(
       fc.property(minors, decimals, (minor, places) => {
         expect(minorFrom(decimalText(minor, places), places)).toBe(minor)
@@ -39,7 +39,7 @@ describe('money', () => {
       ),
     ))
 
-  test('E-b: an item keeps whole units exactly, beyond 2^53 too', () =>
+  test('E-b: an item contains whole units exactly, also beyond 2^53', () =>
     fc.assert(
       fc.property(fc.bigInt(), (minor) => {
         const whole = wholeOf(minor)
@@ -90,9 +90,9 @@ describe('money', () => {
     [1e30, 2],
     [`1${'0'.repeat(30)}`, 2],
     ['9'.repeat(1000), 2],
-  ])('E-b: %s with %d decimals is no amount', (sent, places) => expect(minorFrom(sent, places)).toBeUndefined())
+  ])('E-b: %s with %d decimals is not an amount', (sent, places) => expect(minorFrom(sent, places)).toBeUndefined())
 
-  test('any input is an amount or none, and nothing is thrown', () =>
+  test('any input is an amount or undefined, and nothing is thrown', () =>
     fc.assert(
       fc.property(
         fc.oneof(fc.string(), fc.double(), fc.stringMatching(/^-?[\d.e+]{1,40}$/)),
@@ -105,13 +105,13 @@ describe('money', () => {
 })
 
 describe('currencies', () => {
-  test('E-c: every one has a code of three letters, once, and the decimals of its smallest unit', () => {
+  test('E-c: every currency has a unique code of three letters, and the decimals of its smallest unit', () => {
     expect(CURRENCIES).toEqual([...new Set(CURRENCIES)])
     expect(CURRENCIES.every((code) => /^[A-Z]{3}$/.test(code))).toBe(true)
     expect(['EUR', 'JPY', 'KWD', 'TON', 'HUF'].map(decimalsOf)).toEqual([2, 0, 3, 9, 2])
   })
 
-  test.each(['', 'eur', 'XXX', 'constructor', '€'])('E-c: %j is no currency', (code) =>
+  test.each(['', 'eur', 'XXX', 'constructor', '€'])('E-c: %j is not a currency', (code) =>
     expect(decimalsOf(code)).toBeUndefined(),
   )
 

@@ -87,7 +87,7 @@ describe('a group', () => {
       ).items.map(({ id }) => id),
     ).toEqual(['s2', 's1']))
 
-  test('E15: who owes for an expense, and for no other whose id begins alike', async () => {
+  test('E15: the people who owe for an expense, and for no other expense whose id begins with the same text', async () => {
     const ask = after(...trip, recorded(), recorded({ expenseId: 'e10', splits: splits({ bob: 3000n }) }))
     expect((await participants.every(ask.reader, GROUP, { under: 'e1', ...all })).map(({ userId }) => userId)).toEqual([
       'bob',
@@ -105,7 +105,7 @@ describe('a group', () => {
     expect(await ask.settlementNamed('s1')).toMatchObject({ groupId: GROUP })
   })
 
-  test('E-g: a deleted expense is found with who deleted it, and its history with all that was said', async () => {
+  test('E-g: a deleted expense is found with the person who deleted it, and its complete history', async () => {
     const ask = after(
       ...trip,
       recorded(),
@@ -127,19 +127,19 @@ describe('a group', () => {
     expect(await ask.expenseNamed('e1')).toMatchObject({ groupId: 'g2' })
   })
 
-  test('what happened in it, the newest first', async () =>
+  test('its entries, the newest first', async () =>
     expect(
       (
         await entries.page(after(...trip, recorded(at(1)), renamed(at(2))).reader, GROUP, { limit: 2, reverse: true })
       ).items.map(({ kind }) => kind),
     ).toEqual(['group-renamed', 'expense-recorded']))
 
-  test('E-h: it is found by its chat, until it moves', async () => {
+  test('E-h: the group is found by its chat, until it moves', async () => {
     expect(await chats.get(after(chatLinked()).reader, '-100')).toMatchObject({ groupId: GROUP })
     expect(await chats.get(after(chatLinked(), chatUnlinked()).reader, '-100')).toMatchObject({ groupId: null })
   })
 
-  test('E-j: which settlement a transaction settles', async () =>
+  test('E-j: the settlement that a transaction settles', async () =>
     expect(await transactions.get(after(claimed()).reader, HASH)).toMatchObject({ settlementId: 's1' }))
 })
 
@@ -154,7 +154,7 @@ describe('a user', () => {
     proposed({ settlementId: 's2', fromUserId: 'cy', toUserId: 'bob', proposedAt: NOW }),
   ]
 
-  test('E2 E18: their groups, without those they left', async () => {
+  test('E2 E18: their groups, without those that they left', async () => {
     expect((await after(...lived).groupsOf('bob', all)).items.map(({ title }) => title)).toEqual(['Trip', 'Home'])
     expect((await after(...lived, left('bob')).groupsOf('bob', all)).items.map(({ title }) => title)).toEqual(['Home'])
     expect((await after(...lived).membershipsOf('bob', 'now', all)).items.map(({ GSI1SK }) => GSI1SK)).toEqual([
@@ -163,7 +163,7 @@ describe('a user', () => {
     ])
   })
 
-  test('E4 E19 E20 E21 E-e: what they owe, paid, sent and received', async () => {
+  test('E4 E19 E20 E21 E-e: the amounts that they owe, paid, sent and received', async () => {
     const ask = after(...lived)
     expect((await ask.owedBy('bob', all)).items.map(({ expenseId }) => expenseId)).toEqual(['e1'])
     expect((await ask.paidBy('bob', all)).items.map(({ id }) => id)).toEqual(['e3', 'e2'])
@@ -171,7 +171,7 @@ describe('a user', () => {
     expect((await ask.receivedBy('bob', all)).items.map(({ id }) => id)).toEqual(['s2'])
   })
 
-  test('E22: all of it by time, the newest first, a page at a time', async () => {
+  test('E22: all their activity by time, the newest first, page by page', async () => {
     const ask = after(...lived)
     const told = async (limit: number, cursor?: string): Promise<string[]> => {
       const page = await ask.activityOf('bob', { limit, ...(cursor !== undefined && { cursor }) })
@@ -243,7 +243,7 @@ describe('balances', () => {
     ).toEqual([['ann', { bob: 1000, cy: 2000 }]])
   })
 
-  test('as a day left them, or an instant, or before there were any', async () => {
+  test('as of the end of a day, as of an instant, and before the first ones', async () => {
     const ask = after(...days)
     expect(await ask.balancesOfDay(GROUP, '2026-11-16')).toMatchObject([{ members: { ann: { paid: 3000 } } }])
     expect(await ask.balancesOfDay(GROUP, '2026-11-20')).toMatchObject([{ members: { ann: { paid: 6000 } } }])
@@ -252,7 +252,7 @@ describe('balances', () => {
     expect(await ask.balancesAt(GROUP, NOW - 1)).toEqual([])
   })
 
-  test('as of a day they are two reads, however many expenses there are', async () => {
+  test('as of a day they take two reads, for any number of expenses', async () => {
     const asked: Query[] = []
     await expensesQueries(readerOf(tableOf(days), NOW, (query) => asked.push(query), expensesTable)).balancesOfDay(
       GROUP,

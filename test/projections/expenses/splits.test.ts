@@ -11,7 +11,7 @@ const sum = (parts: readonly bigint[]): bigint => parts.reduce((total, part) => 
 const equal = (count: number): readonly bigint[] => Array.from({ length: count }, () => 1n)
 
 describe('an amount that is divided', () => {
-  test('E-b: the parts sum up to it, always', () =>
+  test('E-b: the parts always sum up to it', () =>
     fc.assert(
       fc.property(amounts, weightings, fc.string(), (amount, weights, expense) => {
         expect(sum(divided(amount, weights, expense))).toBe(amount)
@@ -19,7 +19,7 @@ describe('an amount that is divided', () => {
       { numRuns: 1000 },
     ))
 
-  test('E-b: no part is a whole unit away from its exact share, and nothing goes to who has no weight', () =>
+  test('E-b: no part differs by a whole unit from its exact share, and a weight of zero gets nothing', () =>
     fc.assert(
       fc.property(amounts, weightings, fc.string(), (amount, weights, expense) => {
         const total = sum(weights)
@@ -73,7 +73,7 @@ describe('an amount that is divided', () => {
     expect(divided(100n, [2n, 1n, 0n], 'e')).toEqual([67n, 33n, 0n])
   })
 
-  test('E-b: weights of zero or less are a mistake of the caller', () => {
+  test('E-b: weights of zero or less cause an error', () => {
     for (const weights of [[], [0n], [-1n, 2n]]) expect(() => divided(1n, weights, 'e')).toThrow(RangeError)
   })
 })

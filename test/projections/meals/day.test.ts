@@ -64,7 +64,7 @@ describe('the 4 AM rule', () => {
     expect(decideDay({ eatenAt: 0, tz: 'Mars/Olympus' })).toEqual({ refused: 'tz-unknown' })
   })
 
-  test('M-b: a zone is kept by its name in the usual case, and an alias stays the alias it is', () => {
+  test('M-b: a zone keeps its name in the usual case, and an alias stays an alias', () => {
     expect(['europe/prague', 'EUROPE/PRAGUE', 'Europe/Prague', 'utc'].map(zoneName)).toEqual([
       'Europe/Prague',
       'Europe/Prague',
@@ -83,7 +83,7 @@ describe('the 4 AM rule', () => {
     })
   })
 
-  test('M-b: the day of the client wins within a day, and the difference is flagged', () => {
+  test('M-b: the day of the client applies if it differs by one day at most, and the difference is flagged', () => {
     const meal = { eatenAt: at('2026-11-16T12:00:00.000Z'), tz: 'UTC' }
     const day = (userDate: string) => decideDay({ ...meal, userDate })
     expect(day('2026-11-16')).toEqual({
@@ -98,7 +98,7 @@ describe('the 4 AM rule', () => {
     expect(day('2026-02-30')).toEqual({ refused: 'user-date-invalid' })
   })
 
-  test('M-d: rules are kept by version, and another rule gives other days', () => {
+  test('M-d: rules have versions, and another rule gives other days', () => {
     expect(DAY_RULES[DAY_RULE_VERSION]).toEqual({ startMinutes: 240 })
     const breakfast = at('2026-11-16T04:30:00.000Z')
     expect(dayOf(breakfast, 0)).toBe('2026-11-16')
@@ -131,7 +131,7 @@ describe('instants', () => {
       { numRuns: 2000 },
     ))
 
-  test('outside four-digit years are written as their end', () => {
+  test('outside four-digit years become the first or the last such instant', () => {
     expect([isoOf(-9e15), isoOf(9e15)]).toEqual(['0001-01-01T00:00:00.000Z', '9998-12-31T23:59:59.999Z'])
     expect([isInstant(-9e15), isInstant(9e15), isInstant(0.5)]).toEqual([false, false, false])
   })

@@ -10,7 +10,7 @@ const uid = fc.stringMatching(/^[A-Za-z0-9_-]{1,64}$/)
 const day = instant.map((iso) => iso.slice(0, 10))
 
 describe('keys', () => {
-  test('M1 M2: lie as the source document says', () => {
+  test('M1 M2: are those of the source document', () => {
     expect(keys.meals.key('ada', '2026-11-16T08:00:00.000Z', 'u1')).toEqual({
       PK: 'USER#ada',
       SK: 'MEAL#2026-11-16T08:00:00.000Z#u1',
@@ -22,14 +22,14 @@ describe('keys', () => {
     expect(access.tokenHash('ab')).toBe('PATHASH#ab')
   })
 
-  test('M8: the index is by the hash of a token and shows its scopes and last use', () =>
+  test('M8: the index has the hash of a token as key and contains its scopes and last use', () =>
     expect(mealsTable).toMatchObject({
       name: 'chatkcal',
       ttl: 'ttl',
       indexes: [{ name: 'GSI1', pk: 'GSI1PK', sk: 'GSI1SK', project: ['scopes', 'lastUsedAt'] }],
     }))
 
-  test('M3: an id names an instant and a uid, and gives both back', () =>
+  test('M3: an id contains an instant and a uid, and both can be read from it', () =>
     fc.assert(
       fc.property(instant, uid, (eaten, name) => {
         const id = keys.mealIdOf(eaten, name)
@@ -47,9 +47,9 @@ describe('keys', () => {
     '20261116T080000000Z-a#b',
     `20261116T080000000Z-${'x'.repeat(65)}`,
     '20261116T08000000Z-u1',
-  ])('%j is no meal id', (id) => expect(keys.mealNameOf(id)).toBeUndefined())
+  ])('%j is not a meal id', (id) => expect(keys.mealNameOf(id)).toBeUndefined())
 
-  test('an id is not that of another instant, nor of a uid that is none', () => {
+  test('an id does not match another instant or an invalid uid', () => {
     fc.assert(
       fc.property(instant, instant, uid, (one, other, name) => {
         expect(keys.isMealIdOf(keys.mealIdOf(one, name), other)).toBe(one === other)
@@ -59,7 +59,7 @@ describe('keys', () => {
     expect(keys.isMealIdOf('20261116T080000000Z_u1', '2026-11-16T08:00:00.000Z')).toBe(false)
   })
 
-  test('two different things never share a key', () => {
+  test('two different items never share a key', () => {
     const thing = fc.oneof(
       fc
         .tuple(instant, uid)

@@ -60,7 +60,7 @@ describe('meals', () => {
     expect(await ask.mealsBetween('ada', { from: span.to, to: span.from }, all)).toEqual({ items: [] })
   })
 
-  test('by id, also where it was moved to, and not when it was deleted', async () => {
+  test('by id, also after a move, and not after a deletion', async () => {
     const ask = after(
       logged(),
       mealAt('2026-11-16T09:00'),
@@ -78,7 +78,7 @@ describe('meals', () => {
     expect(await ask.meal('bob', ID)).toBeUndefined()
   })
 
-  test('M-k: the meals of a day are those of its label: in the window, or pointed at', async () => {
+  test('M-k: the meals of a day are those with its label: in the window, or with a pointer', async () => {
     const late = logged({ eatenAt: at('2026-11-17T07:30:00.000Z'), tz: 'America/New_York', utcOffsetMinutes: -300 })
     const chosen = logged({
       uid: 'u2',
@@ -94,7 +94,7 @@ describe('meals', () => {
     ])
   })
 
-  test('M-k: in any history, in pages of any size, the meals of a day come once each and in order', () =>
+  test('M-k: in any history, in pages of any size, the meals of a day are listed once and in order', () =>
     fc.assert(
       fc.asyncProperty(aHistory, fc.integer({ min: 1, max: 3 }), async (events, limit) => {
         const table = tableOf(events)
@@ -116,7 +116,7 @@ describe('meals', () => {
       }),
     ))
 
-  test('M-k: more chosen meals of one instant than a page holds come once each and in order', async () => {
+  test('M-k: more meals of one instant with a chosen day than a page contains are listed once and in order', async () => {
     const chosen = { userDate: '2026-11-14', dayOverridden: true }
     const uids = Array.from({ length: 130 }, (_, n) => `u${n}`)
     // Half of them were moved to the instant, so that the order of their ids is not that of their uids.
@@ -129,7 +129,7 @@ describe('meals', () => {
     )
   })
 
-  test('M-k: a cursor holds while meals come and go before it', async () => {
+  test('M-k: a cursor stays valid while meals before it are added and removed', async () => {
     const events = [mealAt('2026-11-16T08:00'), mealAt('2026-11-16T09:00'), mealAt('2026-11-16T10:00')]
     const { cursor = '' } = await after(...events).mealsOfDay('ada', '2026-11-16', { limit: 1 })
     const changed = after(...events, deleted(), mealAt('2026-11-16T07:00'))
@@ -150,7 +150,7 @@ describe('meals', () => {
     })
   })
 
-  test('M-k: a day without chosen meals is read by two queries', async () => {
+  test('M-k: a day without pointers is read by two queries', async () => {
     const asked: Query[] = []
     await mealsQueries(readerOf(tableOf([logged()]), 0, (query) => asked.push(query))).mealsOfDay(
       'ada',
@@ -167,7 +167,7 @@ describe('days', () => {
   const changed = targetsChanged({ calories: 1_800_000, effectiveFromDate: '2026-12-01', meta: december })
   const year = { from: '2026-01-01', to: '2026-12-31' }
 
-  test('M13: summaries over a range carry the goals that held on each day', async () => {
+  test('M13: summaries over a range contain the goals of each day', async () => {
     const ask = after(set, mealAt('2026-11-14T12:00'), mealAt('2026-11-16T12:00'), changed, mealAt('2026-12-02T12:00'))
     const { items } = await ask.summariesBetween('ada', year, all)
     expect(items.map(({ day, goals }) => [day, goals?.calories, goals?.version])).toEqual([
@@ -181,7 +181,7 @@ describe('days', () => {
     expect(await ask.summariesBetween('ada', { from: '2026-12-31', to: '2026-01-01' }, all)).toEqual({ items: [] })
   })
 
-  test('M26 M-h: a target of 0 is no goal', async () => {
+  test('M26 M-h: a target of 0 is not a goal', async () => {
     const ask = after(
       set,
       nutrientChanged({ goal: 30_000, meta: december }),
@@ -194,7 +194,7 @@ describe('days', () => {
     expect(await targets.get(ask.reader, 'ada')).toMatchObject({ fat: 0 })
   })
 
-  test('M14: days logged are the days with meals; a day that was emptied is none', async () => {
+  test('M14: days logged are the days with meals; a day whose meals were deleted is not one', async () => {
     const ask = after(
       mealAt('2026-11-14T12:00'),
       logged(),
@@ -224,7 +224,7 @@ describe('settings, tokens and usage', () => {
     expect(await targets.get(ask.reader, 'bob')).toBeUndefined()
   })
 
-  test('M11: the user and the scopes behind the hash of a token', async () => {
+  test('M11: the user and the scopes of a token, by its hash', async () => {
     const ask = after(patIssued({ scopes: ['read'] }))
     const key = await tokenByHash(ask.reader, 'ab'.repeat(32))
     expect(key).toEqual({ PK: 'USER#ada', SK: 'PAT#p1' })
@@ -232,13 +232,13 @@ describe('settings, tokens and usage', () => {
     expect(await tokenByHash(ask.reader, 'cd'.repeat(32))).toBeUndefined()
   })
 
-  test('M11: a token that was revoked is found by nobody', async () => {
+  test('M11: a revoked token is not found', async () => {
     const ask = after(patIssued(), patRevoked())
     expect(await tokenByHash(ask.reader, 'ab'.repeat(32))).toBeUndefined()
     expect(await tokens.get(ask.reader, 'ada', 'p1')).toBeUndefined()
   })
 
-  test('M12: the tokens of a user, without those that are gone', async () => {
+  test('M12: the tokens of a user, without revoked ones', async () => {
     const ask = after(
       patIssued(),
       patIssued({ patId: 'p2' }),

@@ -99,7 +99,7 @@ describe('rows of older tables', () => {
       ],
     }))
 
-  test('M19: both casings are read, and lie in the table in one', () => {
+  test('M19: both casings are read, and one is stored', () => {
     const items = contents(tableOf([...eventsOf(upcast(v3, origin)), ...eventsOf(upcast(v4, origin))]))
     expect(items['MEAL#2025-06-01T12:00:00.000Z#abc']).toMatchObject({
       mealSummary: 'Toast',
@@ -118,7 +118,7 @@ describe('rows of older tables', () => {
     })
   })
 
-  test('M20: what an import leaves is what logging in the new format leaves: nothing of the old casing', () => {
+  test('M20: an import stores the same items as logging in the new format, without the old casing', () => {
     const items = contents(tableOf(eventsOf(upcast(v3, origin))))
     const names = Object.keys(items['MEAL#2025-06-01T12:00:00.000Z#abc'] ?? {}).filter(
       (name) => name !== 'PK' && name !== 'SK',
@@ -126,14 +126,14 @@ describe('rows of older tables', () => {
     expect(names.filter((name) => /^[A-Z]/.test(name))).toEqual([])
   })
 
-  test('M-g: a 0 in the new casing is a 0, whatever the old casing says', () => {
+  test('M-g: a 0 in the new casing is a 0, whatever the old casing contains', () => {
     const [said] = eventsOf(upcast({ ...v4, calories: 0, Calories: 900, mealSummary: '', MealSummary: 'Old' }, origin))
     expect(said).toMatchObject({ data: { calories: 0 }, personal: { mealSummary: '' } })
     const [fallen] = eventsOf(upcast({ ...v4, calories: null, Calories: 900 }, origin))
     expect(fallen).toMatchObject({ data: { calories: 900_000 } })
   })
 
-  test('M-e: the residue of old float sums is taken to the nearest thousandth', () =>
+  test('M-e: old float sums are rounded to the nearest thousandth', () =>
     expect(eventsOf(upcast(v4, origin))[0]?.data).toMatchObject({ fat: 300 }))
 
   test('M20: NDJSON, DynamoDB JSON and export lines give the same events', () => {
@@ -180,7 +180,7 @@ describe('rows of older tables', () => {
     expect(meal).toEqual({ ...before[MEAL], importId: 'import-1', rowHash: 'row-1' })
   })
 
-  test('M4: targets and their registry become changes, and come out as they were', () => {
+  test('M4: targets and their registry become changes, with the same result', () => {
     const before = given(targetsChanged({ calories: 2_000_000, fat: 0, displayUnit: 'kj' })).when(
       nutrientChanged({ goal: 30_000 }),
     ).items['CONFIG#TARGETS']

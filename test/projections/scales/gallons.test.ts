@@ -34,7 +34,7 @@ test('the level by weight is 0 for an empty keg and 100 for a full one', () => {
   expect(levelOf(161.5, HALF_BARREL)).toBe(100)
 })
 
-test('whatever is weighed, gallons are a number or null', () =>
+test('for any weight, gallons are a number or null', () =>
   fc.assert(
     fc.property(fc.double(), fc.double(), fc.double(), (weight_lbs, empty_lbs, sg) => {
       const gallons = gallonsOf({ weight_lbs, empty_lbs, sg })

@@ -56,7 +56,7 @@ describe('a location', () => {
     ])
     expect(asked).toEqual([{ pk: 'LOCATION#loc-001', prefix: 'TAP#', limit: 200 }])
   })
-  test('S21 S22: one tap, as it is set up and as it is', async () => {
+  test('S21 S22: one tap with its configuration and its state', async () => {
     expect(await after(...bar, reading()).tap(LOC, '07')).toMatchObject({
       config: { keg_id: 'keg-1', device_id: SCALE },
       state: { weight_lbs: 95.25 },
@@ -83,7 +83,7 @@ describe('a location', () => {
 })
 
 describe('kegs and beers', () => {
-  test('S25 S26: a keg’s life and its tare', async () => {
+  test('S25 S26: the lifecycle of a keg and its tare', async () => {
     const ask = after(...bar, tared({ at: at(1) }))
     expect(await keys.kegs.get(ask.reader, 'keg-1')).toMatchObject({ beer_id: 'guinness', sg: 1.014 })
     expect(await keys.tares.get(ask.reader, 'keg-1')).toMatchObject({ empty_offset: 29.3 })
@@ -101,7 +101,7 @@ describe('kegs and beers', () => {
       ['sixth_barrel', undefined],
     ])
   })
-  test('S45 S-p: the library is found by the beginning of a name, the location’s own and the global one', async () => {
+  test('S45 S-p: beers are found by the beginning of a name, in the library of the location and in the global one', async () => {
     const ask = after(
       beerDefined(),
       beerDefined({ beer_id: 'gose', loc_id: LOC, name: 'Gösser', meta: { key: LOC } }),
@@ -115,7 +115,7 @@ describe('kegs and beers', () => {
 })
 
 describe('devices', () => {
-  test('S27 S28 S29 S30: a device, its telemetry, its calibration and all before', async () => {
+  test('S27 S28 S29 S30: a device, its telemetry, its calibration and its past calibrations', async () => {
     const ask = after(...bar, telemetry(), calibrated({ at: at(1) }), calibrated({ at: at(2), factor: 1.1 }))
     expect(await ask.device(SCALE, 1)).toMatchObject({
       meta: { tap: '07' },
@@ -128,7 +128,7 @@ describe('devices', () => {
       ),
     ).toEqual([1.1, 1.02])
   })
-  test('S36 S-d: the tap of a scale, by the index, and nothing else that names it', async () => {
+  test('S36 S-d: the tap of a scale, by the index, and no other item with its id', async () => {
     const asked: Query[] = []
     const table = tableOf([claimed(), ...bar, reading(), telemetry(), quarantined()])
     const ask = scalesQueries(readerOf(table, at(60), (query) => asked.push(query), scalesTable))
@@ -136,7 +136,7 @@ describe('devices', () => {
     expect(asked).toEqual([{ index: 'device-index', pk: SCALE, prefix: 'LOCATION#', limit: 1 }])
     expect(await after(registered()).tapOfDevice(SCALE)).toBeUndefined()
   })
-  test('S37 S-d: the low batteries of a location, the lowest first, and nobody else’s', async () => {
+  test('S37 S-d: the low batteries of a location, the lowest first, and of no other location', async () => {
     const devices = [
       ['A', 12],
       ['B', 5],
@@ -179,7 +179,7 @@ describe('devices', () => {
 describe('alerts', () => {
   const low = (minutes: number, level_pct = 10) => reading({ at: at(minutes), level_pct, weight_lbs: null })
 
-  test('S31 S32 S33: what is active, what was, and whether there is grace', async () => {
+  test('S31 S32 S33: active alerts, past alerts, and grace periods', async () => {
     const pending = after(...bar, low(1))
     expect(await keys.graces.get(pending.reader, LOC, 'TAP#07', 'low_keg')).toMatchObject({
       fire_at: '2026-11-16T12:06:00.000Z',
@@ -208,7 +208,7 @@ describe('pours', () => {
     expect((await after(...night).pours(LOC, { from: at(3), to: at(60) }, all)).items).toHaveLength(1)
     expect((await after(...night).pours(LOC, span, { limit: 1 })).cursor).toBeDefined()
   })
-  test('S-m: one is of the keg that it was corrected to be, by that keg’s gravity', async () => {
+  test('S-m: a pour belongs to the corrected keg, with the gravity of that keg', async () => {
     const { items } = await after(...night, corrected({ from: at(3) })).pours(LOC, span, all)
     expect(items.map(({ keg_id, gallons }) => [keg_id, Number(gallons.toFixed(6))])).toEqual([
       ['keg-9', Number(((0.3 * 1.014) / 1.01).toFixed(6))],

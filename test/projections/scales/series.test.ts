@@ -21,12 +21,12 @@ const reading = (keg_id: string | null): Point => ({
 })
 
 describe('the keys of points in a store of items', () => {
-  test('S16: a reading lies under its keg, by its instant, for thirty days', () => {
+  test('S16: a reading is stored under its keg, by its instant, for thirty days', () => {
     expect(kegReadings.rows.key(reading('keg-1'))).toEqual({ PK: 'READINGS#keg#keg-1', SK: '2026-03-18T12:00:00.000Z' })
     expect(kegReadings.rows.ttlSeconds).toBe(30 * 24 * 60 * 60)
   })
 
-  test('S17: without a keg it lies under its tap', () => {
+  test('S17: without a keg it is stored under its tap', () => {
     expect(kegReadings.rows.key(reading(null))).toEqual({
       PK: 'READINGS#loc-001#TAP#07',
       SK: '2026-03-18T12:00:00.000Z',
@@ -81,13 +81,13 @@ const counted = (events: readonly Event[]) => {
   return { questions, queries, stretches, kegRows, most: () => most }
 }
 
-describe('reads of a question', () => {
+describe('the reads of a query', () => {
   const swaps = Array.from({ length: 30 }, (_, n) =>
     tapped({ keg_id: `keg-${n + 2}`, tapped_at: NOW + (n + 1) * HOUR_MS }),
   )
   const weighed = Array.from({ length: 31 }, (_, n) => barReadings(NOW + n * HOUR_MS + MINUTE_MS, [100])).flat()
 
-  test('the levels by hour of many kegs are a few queries at a time, none of a keg that came later', async () => {
+  test('the levels by hour of many kegs take a few queries at a time, none for a keg that was tapped later', async () => {
     const { questions, stretches, most } = counted([...bar, ...swaps, ...weighed])
     expect((await questions.levelByHour(LOC, { from: NOW, to: NOW + 31 * HOUR_MS })).length).toBe(24)
     expect(stretches.length).toBe(31)
@@ -95,7 +95,7 @@ describe('reads of a question', () => {
     for (const [n, { partitions }] of stretches.entries()) expect(partitions.length).toBe(n + 2)
   })
 
-  test('pours and unseen beer come from one reading of the taps and of each keg', async () => {
+  test('pours and unseen beer need one read of the taps and of each keg', async () => {
     const events = [
       ...bar,
       ...barReadings(NOW + MINUTE_MS, [120, 120, 118, 118, 118]),

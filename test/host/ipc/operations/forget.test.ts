@@ -17,7 +17,7 @@ import { rebuild } from '../../../../processors/engine/rebuild/rebuild.ts'
 import { verify } from '../../../../processors/engine/proof/verify.ts'
 import { meals } from '../../../../processors/meals/domain.ts'
 import { eventMeta } from '../../../../producers/http/event-meta.ts'
-import { canonical, isTrace } from '../../../../projections/item.ts'
+import { canonical, isTombstone } from '../../../../projections/item.ts'
 import { openCodec } from '../../../../schemas/codec.ts'
 import type { Event } from '../../../../schemas/event.ts'
 import { prepared } from '../../../prepared.ts'
@@ -130,7 +130,7 @@ const differences = async (runtime: Runtime) => {
 const itemsOf = async (runtime: Runtime, generation: number) => {
   const found: string[] = []
   for await (const page of (await runtime.pipeline('meals').generation(generation)).store.scan())
-    found.push(...page.filter((item) => item.PK.startsWith('USER#') && !isTrace(item)).map(canonical))
+    found.push(...page.filter((item) => item.PK.startsWith('USER#') && !isTombstone(item)).map(canonical))
   return found.sort()
 }
 

@@ -21,7 +21,7 @@ test('a burst of one key is written once per item', async () => {
   expect(store.commits.flat(2)).toHaveLength(31)
 })
 
-test('what a fold asks for is loaded in one batch for all keys, then the pure fold runs again', async () => {
+test('the missing items of all keys are loaded in one batch, then the folds run again', async () => {
   const store = memoryStore()
   const other = { decider: accounts, key: 'b', events: heardOf([paid(2, 'q', { key: 'b' })], 7) }
   await advance({ store, spans: [span([paid(1, 'p')]), other] })
@@ -69,7 +69,7 @@ test('events that the items show as applied are skipped whole', async () => {
   expect(before).toHaveLength(3)
 })
 
-test('another writer that got ahead is met by folding again from what is there', async () => {
+test('if another writer has changed the items, the events are folded again from the stored items', async () => {
   const store = memoryStore()
   const events = [paid(1, 'p'), paid(2, 'q')]
   const ahead = memoryStore()
@@ -82,7 +82,7 @@ test('another writer that got ahead is met by folding again from what is there',
   expect(total(store)).toMatchObject({ total: 3, _pos: 1 })
 })
 
-test('a zombie that wakes behind the owner finds everything applied and changes nothing', async () => {
+test('a zombie that continues after the owner finds all events applied and changes nothing', async () => {
   const store = memoryStore()
   const events = [paid(1, 'p'), paid(2, 'q'), paid(3, 'r')]
   const owner = memoryStore()
@@ -92,7 +92,7 @@ test('a zombie that wakes behind the owner finds everything applied and changes 
   expect(store.dump()).toEqual(owner.dump())
 })
 
-test('a refusal leaves a marker and is not decided anew when it is events again', async () => {
+test('a refusal writes an outcome row and is not decided again when the event is delivered again', async () => {
   const store = memoryStore()
   const events = [paid(-5, 'p'), paid(10, 'q')]
   await advance({ store, spans: [span(events)] })
@@ -105,7 +105,7 @@ test('a refusal leaves a marker and is not decided anew when it is events again'
   })
 })
 
-test('the same Idempotency-Key and body gives the first answer; another body is refused', async () => {
+test('the same Idempotency-Key and body gives the first outcome, and another body is refused', async () => {
   const store = memoryStore()
   const request = { key: 'k1', hash: 'h1' }
   const first = paid(5, 'p', { request })
@@ -122,7 +122,7 @@ test('the same Idempotency-Key and body gives the first answer; another body is 
   expect(total(store)).toMatchObject({ total: 12 })
 })
 
-test('a refused command repeated with its key is refused alike, though the state has changed', async () => {
+test('a repeated refused command gets the same refusal, although the state has changed', async () => {
   const store = memoryStore()
   const request = { key: 'k1', hash: 'h1' }
   const [result] = await advance({
@@ -133,7 +133,7 @@ test('a refused command repeated with its key is refused alike, though the state
   expect(total(store)).toMatchObject({ total: 10 })
 })
 
-test('a fold that throws poisons its span at that event; the events before it are saved', async () => {
+test('if a fold throws, its span is poisoned at that event, and the events before it are stored', async () => {
   const store = memoryStore()
   const [result] = await advance({
     store,
@@ -146,7 +146,7 @@ test('a fold that throws poisons its span at that event; the events before it ar
   expect((await store.checkpoints()).size).toBe(0)
 })
 
-test('an item above 400 KB is poison, named as such, not an endless retry', async () => {
+test('an item above 400 KB is poison with its own code, and is not retried', async () => {
   const store = memoryStore()
   const [result] = await advance({
     store,
@@ -155,7 +155,7 @@ test('an item above 400 KB is poison, named as such, not an endless retry', asyn
   expect(isFault(result?.poison?.error, 'item-too-large')).toBe(true)
 })
 
-test('a removed item is not brought back by an event events again', async () => {
+test('a redelivered event does not restore a removed item', async () => {
   const store = memoryStore()
   const events = [paid(1, 'p'), eventOf('Closed', {}, { id: 'c' })]
   await advance({ store, spans: [span(events)] })

@@ -38,7 +38,7 @@ const controlled = async () => {
 const begin = (control: Control, holder: string, storage: BuildPlace) =>
   claim({ domain: ledger, control, holder, storage })
 
-test('a build begins at once after another died before its generation was listed, and then holds that one lock', async () => {
+test('a build begins at once after another died before its generation was listed, and has only the lock of its generation', async () => {
   const { control, dying } = await controlled()
   const { here, held } = folder()
   await expect(begin(dying, 'one', here)).rejects.toThrow('killed')
@@ -52,7 +52,7 @@ test('a build begins at once after another died before its generation was listed
   expect([...held]).toEqual([])
 })
 
-test('a half-built generation is resumed at once after another process completed its own and died', async () => {
+test('a half-built generation is resumed at once after another process completed another generation and died', async () => {
   const { control } = await controlled()
   const { here, held } = folder()
   await begin(control, 'one', here)
@@ -72,7 +72,7 @@ test('a half-built generation is resumed at once after another process completed
   expect([...held]).toEqual([2])
 })
 
-test('a build takes the next number where another died half-way, and holds only the lock of its own', async () => {
+test('a build takes the next number if another one died before its end, and has only the lock of its generation', async () => {
   const { control } = await controlled()
   const { here, held } = folder()
   await begin(control, 'one', here)
@@ -81,7 +81,7 @@ test('a build takes the next number where another died half-way, and holds only 
   expect([...held]).toEqual([3])
 })
 
-test('a generation is being built while its builder lives, here by the lock and elsewhere by the lease', async () => {
+test('a generation counts as being built while its builder lives, which the lock shows on this machine and the lease elsewhere', async () => {
   const { control } = await controlled()
   const { here, held } = folder()
   const {

@@ -32,7 +32,7 @@ const complete = async ({ control }: Awaited<ReturnType<typeof controlled>>): Pr
   return generation
 }
 
-test('a second build of a domain is refused while one runs, with who runs it and since when', async () => {
+test('while a build of a domain runs, a second one is refused with the holder and the start of the first', async () => {
   const { control, pass } = await controlled()
   await control.begin(ledger, { holder: 'one', ...HERE })
   pass(5_000)
@@ -42,7 +42,7 @@ test('a second build of a domain is refused while one runs, with who runs it and
   })
 })
 
-test('a build that is silent for longer than its lease loses it, and the next one takes a new number', async () => {
+test('a build that does not extend its lease loses it, and the next build takes a new number', async () => {
   const { control, pass } = await controlled()
   await control.begin(ledger, { holder: 'one', ...HERE })
   pass(60_001)
@@ -66,7 +66,7 @@ test('a lease whose holder is known to be dead is taken at once', async () => {
   expect(await leaseOf(control)).toMatchObject({ generation: 2, lease: { holder: 'two' } })
 })
 
-test('a build that begins at the same moment as another resumes is refused, or refuses it', async () => {
+test('if a build begins at the same moment as another resumes, one of them is refused', async () => {
   const { control } = await controlled()
   await control.begin(ledger, { holder: 'one', ...HERE })
   await control.release('ledger', 'one')
@@ -82,7 +82,7 @@ test('a build that begins at the same moment as another resumes is refused, or r
   expect((await control.generations('ledger')).filter(({ lease }) => lease !== undefined)).toHaveLength(1)
 })
 
-test('a build is complete and without a lease in one write: its process may die after it', async () => {
+test('one write completes a build and removes its lease, so its process can die afterwards', async () => {
   const { store, control } = await controlled()
   await control.begin(ledger, { holder: 'one', ...HERE })
   let writes = 0
@@ -98,7 +98,7 @@ test('a build is complete and without a lease in one write: its process may die 
   expect(await control.begin(ledger, { holder: 'two', ...HERE })).toMatchObject({ generation: 3 })
 })
 
-test('rows of a release that stored the lease in a row of its own are read: a generation without a lease has no builder', async () => {
+test('rows of an earlier release, which stored the lease in a row of its own, are read: a generation without a lease has no builder', async () => {
   const { store, control } = await controlled()
   await control.begin(ledger, { holder: 'one', ...HERE })
   await control.release('ledger', 'one')
@@ -120,7 +120,7 @@ test('rows of a release that stored the lease in a row of its own are read: a ge
   })
 })
 
-test('what a build was told, and how far it is, is kept for whoever goes on with it', async () => {
+test('the parameters and the progress of a build are stored for the process that resumes it', async () => {
   const { control } = await controlled()
   await control.begin(ledger, { holder: 'one', ...HERE })
   await control.renew('ledger', 2, { ...WORK, holder: 'one' })
@@ -129,7 +129,7 @@ test('what a build was told, and how far it is, is kept for whoever goes on with
   expect((await control.resume('ledger', 2, { holder: 'two', ...HERE })).work).toEqual(WORK)
 })
 
-test('a complete generation cannot be built on', async () => {
+test('a complete generation cannot be resumed', async () => {
   const controls = await controlled()
   const generation = await complete(controls)
   await expect(controls.control.resume('ledger', generation, { holder: 'two', ...HERE })).rejects.toMatchObject({
@@ -140,7 +140,7 @@ test('a complete generation cannot be built on', async () => {
   })
 })
 
-test('the pointer moves only for who saw it as it is, and remembers who served before', async () => {
+test('the pointer moves only for a caller that read its current version, and contains the earlier serving periods', async () => {
   const controls = await controlled()
   const { control, pass } = controls
   const generation = await complete(controls)
@@ -155,7 +155,7 @@ test('the pointer moves only for who saw it as it is, and remembers who served b
   expect(serving).toMatchObject({ from: new Map([[0, 7]]), parked: new Map([['p#k', 3]]) })
 })
 
-test('the serving generation, one that is being built and one that never was are not dropped', async () => {
+test('the serving generation, one that is being built and one that does not exist are not dropped', async () => {
   const { control } = await controlled()
   await control.begin(ledger, { holder: 'one', ...HERE })
   await expect(control.drop('ledger', 1)).rejects.toMatchObject({ code: 'generation-serving' })
@@ -163,7 +163,7 @@ test('the serving generation, one that is being built and one that never was are
   await expect(control.drop('ledger', 3)).rejects.toMatchObject({ code: 'generation-unknown' })
 })
 
-test('a dropped generation is listed no more, nobody flips to it, and its number is not used again', async () => {
+test('a dropped generation is not listed any more, no flip to it succeeds, and its number is not used again', async () => {
   const controls = await controlled()
   const { control } = controls
   const generation = await complete(controls)
@@ -179,7 +179,7 @@ test('a dropped generation is listed no more, nobody flips to it, and its number
   expect(await control.begin(ledger, { holder: 'one', ...HERE })).toMatchObject({ generation: generation + 1 })
 })
 
-test('a build that was dropped meanwhile hears of it', async () => {
+test('a build whose generation was dropped gets a fault', async () => {
   const { control, pass } = await controlled()
   await control.begin(ledger, { holder: 'one', ...HERE })
   pass(60_001)
@@ -189,7 +189,7 @@ test('a build that was dropped meanwhile hears of it', async () => {
   })
 })
 
-test('a clean sample takes nothing back that was found in the same generation; looking at all, or at another one, does', async () => {
+test('a clean sample does not clear earlier differences of the same generation; a full verification, or another generation, does', async () => {
   const { control } = await controlled()
   const after = async (proof: { differences: number; keys: number | null; generation?: number }) => {
     await control.verified('ledger', { at: 1, items: 5, generation: 1, ...proof })

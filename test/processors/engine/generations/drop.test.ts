@@ -45,7 +45,7 @@ const flipped = async () => {
   return { parts, store, gone, owe, states }
 }
 
-test('a generation that still has something to send is not dropped, and is when that is sent', async () => {
+test('a generation with outbox rows to send is not dropped until they are sent', async () => {
   const { parts, store, gone, owe, states } = await flipped()
   const unsent = await owe(FLIPPED_AT - 1)
   await expect(dropGeneration(parts)).rejects.toMatchObject({
@@ -63,14 +63,14 @@ test('a generation that still has something to send is not dropped, and is when 
   expect(await states()).toEqual([[2, 'following']])
 })
 
-test('what another generation sends instead holds up no drop', async () => {
+test('outbox rows that another generation sends do not prevent a drop', async () => {
   const { parts, gone, owe } = await flipped()
   await owe(FLIPPED_AT)
   await dropGeneration(parts)
   expect(gone).toContain('table 1')
 })
 
-test('a row that an earlier release stored for an effect holds up no drop', async () => {
+test('a row that an earlier release stored for an effect does not prevent a drop', async () => {
   const { parts, gone, owe } = await flipped()
   await owe(FLIPPED_AT - 1, 'effect')
   await dropGeneration(parts)

@@ -61,7 +61,7 @@ const park = (store: MemoryStore, key: string, offset: number) =>
     ),
   ])
 
-test('a flip says from where the new generation sends, and the generations before keep their turns', async () => {
+test('a flip records from where the new generation sends, and keeps the serving periods of earlier generations', async () => {
   const { control, flipTo } = await opened()
   await flipTo(2, 10)
   await flipTo(1, 25)
@@ -73,7 +73,7 @@ test('a flip says from where the new generation sends, and the generations befor
   ])
 })
 
-test("a key that stands still is the next generation's to send for, from where it stood and not from before the turn", async () => {
+test('the next generation sends for a parked key, from its parked event and not from before the period', async () => {
   const { control, stores, flipTo } = await opened()
   await park(stores[0], 'a', 7)
   await flipTo(2, 10)
@@ -88,7 +88,7 @@ test("a key that stands still is the next generation's to send for, from where i
   ])
 })
 
-test('of two who flip at once, one does', async () => {
+test('of two concurrent flips, one succeeds', async () => {
   const { control, flipTo } = await opened()
   const seen = (await control.serving(ledger.name)).version
   await flipTo(2, 10)
@@ -104,7 +104,7 @@ test('a flip to the generation that serves changes nothing', async () => {
   expect((await control.serving(ledger.name)).from).toEqual(new Map([[0, 10]]))
 })
 
-test('a flip waits until both generations have passed where the log ended when it was asked for', async () => {
+test('a flip waits until both generations have folded the log up to its end at the time of the request', async () => {
   const { control, clock, stores, start } = await opened()
   await stores[0].setCheckpoint(10)
   const flipping = start(2, 10)
@@ -115,7 +115,7 @@ test('a flip waits until both generations have passed where the log ended when i
   expect(await flipping).toEqual({ before: 1, isUnfollowed: false })
 })
 
-test('a generation that does not come to the end of the log in time does not serve', async () => {
+test('a generation that does not reach the end of the log in time does not serve', async () => {
   const { control, clock, start } = await opened()
   const flipping = expect(start(2, 10)).rejects.toMatchObject({
     code: 'generation-behind',
@@ -126,7 +126,7 @@ test('a generation that does not come to the end of the log in time does not ser
   expect((await control.serving(ledger.name)).generation).toBe(1)
 })
 
-test('a generation that never was, and a half-built one, do not serve', async () => {
+test('a generation that does not exist, and a half-built one, do not serve', async () => {
   const { control, flipTo } = await opened()
   await expect(flipTo(9, 10)).rejects.toMatchObject({ code: 'generation-unknown' })
   const { generation } = await control.begin(ledger, { holder: 'me', place: 'here' })
@@ -136,7 +136,7 @@ test('a generation that never was, and a half-built one, do not serve', async ()
   })
 })
 
-test('a generation that nobody follows does not serve, however quiet the log is, unless that is accepted', async () => {
+test('a generation that no processor follows does not serve unless that is accepted, also if the log gets no events', async () => {
   const { control, clock, followed, reach, start } = await opened()
   await reach(10)
   followed.clear()
@@ -150,7 +150,7 @@ test('a generation that nobody follows does not serve, however quiet the log is,
   expect(await start(2, 10, { acceptUnfollowed: true })).toEqual({ before: 1, isUnfollowed: true })
 })
 
-test('a flip waits for those who are about to follow', async () => {
+test('a flip waits for a processor that starts to follow', async () => {
   const { clock, followed, reach, start } = await opened()
   await reach(10)
   followed.delete('ledger.g2')
@@ -172,7 +172,7 @@ test('a command of another fold version flips to a generation that processors of
   expect(await start(2, 10, { foldVersion: 7 })).toEqual({ before: 1, isUnfollowed: false })
 })
 
-test('what nobody follows stands still before the end, does not serve, and is told with what it lacks', async () => {
+test('a generation that no processor follows and that is behind the end does not serve, and the fault contains how far it is behind', async () => {
   const { control, clock, followed, stores, start } = await opened()
   followed.delete('ledger.g2')
   await stores[1].setCheckpoint(6)
@@ -211,7 +211,7 @@ test('a flip that waits for the serving generation names that one', async () => 
   await flipping
 })
 
-test('where nobody follows the serving generation any more, the next one sends from where that stands', async () => {
+test('if no processor follows the serving generation any more, the next one sends from its checkpoints', async () => {
   const { control, followed, stores, start } = await opened()
   followed.delete('ledger.g1')
   await stores[0].setCheckpoint(4)
@@ -220,7 +220,7 @@ test('where nobody follows the serving generation any more, the next one sends f
   expect((await control.serving(ledger.name)).from).toEqual(new Map([[0, 4]]))
 })
 
-test('a generation that parks what the serving one does not is not flipped to, unless that is accepted', async () => {
+test('a flip to a generation that parks further keys fails unless that is accepted', async () => {
   const { control, stores, flipTo } = await opened()
   await park(stores[0], 'a', 7)
   await park(stores[0], 'b', 3)

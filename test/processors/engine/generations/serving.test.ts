@@ -37,7 +37,7 @@ const opened = async () => {
   return { serving: await opening, reads, failures }
 }
 
-test('answers of two looks that arrive in the other order are no rewound table', async () => {
+test('two reads whose answers arrive in reverse order do not count as a rewound table', async () => {
   const { serving, reads, failures } = await opened()
   const looks = [serving.checkRewound(), serving.checkRewound()]
   reads[2]?.(105)

@@ -46,7 +46,7 @@ test('a log that was trimmed before the start is reported at once', async () => 
   await watch.stop()
 })
 
-test('a log that does not answer is not reported as trimmed, and the check goes on', async () => {
+test('a log that does not answer is not reported as trimmed, and the check continues', async () => {
   const { clock, state, reported, watch } = watched(0, 0)
   state.isDown = true
   await clock.pass(CHECK_MS * 2)
@@ -57,7 +57,7 @@ test('a log that does not answer is not reported as trimmed, and the check goes 
   await watch.stop()
 })
 
-test('keys are drawn from offset 0, so that a trimmed log refuses instead of giving the keys that are left', async () => {
+test('keys are drawn from offset 0, so that the draw fails on a trimmed log instead of returning the remaining keys', async () => {
   const read = async function* (_partition: number, from: number) {
     if (from < 4) throw new Fault('log-trimmed', 'Gone.')
     yield []

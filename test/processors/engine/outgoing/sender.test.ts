@@ -76,7 +76,7 @@ test('a derived event is written in the same commit as its cause, then sent once
   await sender.stop()
 })
 
-test('the position of a derived event is kept under its cause, also by the process that takes over and in the other generation', async () => {
+test('the position of a derived event is stored under its cause, also by the process that takes over and in the other generation', async () => {
   const [ledgerStore, stores] = [memoryStore(), [memoryStore(), memoryStore()]]
   for (const store of stores) await fold(store, [move('m1')], 7)
   const kept = (store: MemoryStore | undefined) =>
@@ -95,7 +95,7 @@ test('the position of a derived event is kept under its cause, also by the proce
   expect(kept(later)).toMatchObject([{ PK: 'DERIVED#0#7', partition: 0, offset: 0 }])
 })
 
-test('the id of a derived event depends on its cause alone, so a replay gives the same', async () => {
+test('the id of a derived event depends on its cause alone, so a replay gives the same id', async () => {
   const ids = await Promise.all(
     [0, 50].map(async (first) => {
       const store = memoryStore()
@@ -106,7 +106,7 @@ test('the id of a derived event depends on its cause alone, so a replay gives th
   expect(ids[0]).toBe(ids[1])
 })
 
-test('what the ledger says was sent is not sent again by another generation', async () => {
+test('an event that the ledger records as sent is not sent again by another generation', async () => {
   const sentBefore = memoryStore()
   const sent: number[] = []
   for (const store of [memoryStore(), memoryStore()]) {
@@ -122,7 +122,7 @@ test('what the ledger says was sent is not sent again by another generation', as
   expect([...sentBefore.items.values()]).toMatchObject([{ state: 'sent' }])
 })
 
-test('a generation sends only what lies at or behind the position from which it serves', async () => {
+test('a generation sends only events from the position on from which it serves', async () => {
   const store = memoryStore()
   await fold(store, [move('m1'), move('m2')])
   const { log, events } = appending()
@@ -137,7 +137,7 @@ test('a generation sends only what lies at or behind the position from which it 
   expect(outbox(store)).toEqual([])
 })
 
-test('what a former generation has not sent of the time before the flip is sent from its outbox, once', async () => {
+test('events from before a flip that the earlier generation has not sent are sent from its outbox, once', async () => {
   const [former, store] = [memoryStore(), memoryStore()]
   await fold(former, [move('m1'), move('m2')])
   await fold(store, [move('m1'), move('m2')])
@@ -149,7 +149,7 @@ test('what a former generation has not sent of the time before the flip is sent 
   expect([outbox(former).length, outbox(store).length]).toEqual([0, 0])
 })
 
-test('after a flip and a flip back each generation sends what lies in its own periods, and nothing is left over', async () => {
+test('after a flip and a flip back each generation sends the events of its own periods, and none is left', async () => {
   const stores = [memoryStore(), memoryStore()]
   for (const store of stores) await fold(store, ['m0', 'm1', 'm2', 'm3'].map(move))
   const { log, events } = appending()
@@ -164,7 +164,7 @@ test('after a flip and a flip back each generation sends what lies in its own pe
   expect(stores.map((store) => outbox(store).length)).toEqual([0, 0])
 })
 
-test('a generation that only follows keeps what the serving one has not sent yet', async () => {
+test('a generation that only follows keeps rows that the serving one has not sent yet', async () => {
   const [serving, next] = [memoryStore(), memoryStore()]
   await fold(serving, [move('m1')])
   await fold(next, [move('m1'), move('m2')])
@@ -175,7 +175,7 @@ test('a generation that only follows keeps what the serving one has not sent yet
   expect([outbox(serving).length, outbox(next).map(({ _pos }) => _pos)]).toEqual([0, [1]])
 })
 
-test('of a key that stood still in the generation before, the next one sends from there on', async () => {
+test('for a key that was parked in the earlier generation, the next one sends from the parked event on', async () => {
   const [former, store] = [memoryStore(), memoryStore()]
   await fold(former, [move('m0')])
   await fold(store, ['m0', 'm1', 'm2', 'm3'].map(move))
@@ -195,7 +195,7 @@ test('of a key that stood still in the generation before, the next one sends fro
   expect([outbox(former).length, outbox(store).length]).toEqual([0, 0])
 })
 
-test('an event that was appended is recorded by the next attempt, not appended again, when the ledger did not answer', async () => {
+test('if the ledger did not answer, the next attempt records the appended event and does not append it again', async () => {
   const [store, ledgerStore] = [memoryStore(), memoryStore()]
   await fold(store, [move('m1')])
   const { log, events } = appending(() => {
@@ -283,7 +283,7 @@ test('a generation that served before and whose table was deleted is reported, a
   expect(failures[0]).toBe(missing)
 })
 
-test('a log that is away is tried again, and nothing is lost', async () => {
+test('an append to an unavailable log is retried, and nothing is lost', async () => {
   const store = memoryStore()
   await fold(store, [move('m1')])
   let away = true

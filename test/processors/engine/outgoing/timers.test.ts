@@ -48,7 +48,7 @@ const timing = (
   return { clock, timers }
 }
 
-test('a timer fires once, when it is due, as an event with an id of what armed it', async () => {
+test('a timer fires once, when it is due, as an event whose id is derived from the arming event', async () => {
   const store = memoryStore()
   await fold(store, [remind(5_000, 'r1')])
   const { log, events } = appending()
@@ -62,7 +62,7 @@ test('a timer fires once, when it is due, as an event with an id of what armed i
   await timers.stop()
 })
 
-test('of two processes that look, one fires; the other finds it fired also after a restart', async () => {
+test('of two processes that read a due timer, one fires it; the other finds it fired, also after a restart', async () => {
   const [store, ledgerStore] = [memoryStore(), memoryStore()]
   await fold(store, [remind(5_000, 'r1')])
   const { log, events } = appending()
@@ -76,7 +76,7 @@ test('of two processes that look, one fires; the other finds it fired also after
   expect(events()).toHaveLength(1)
 })
 
-test('after hours asleep everything that came due meanwhile fires, oldest first', async () => {
+test('after hours without a process all timers that are due fire, the oldest first', async () => {
   const store = memoryStore()
   const hours = Array.from({ length: 30 }, (_, index) => index * 1_800_000)
   await fold(
@@ -92,7 +92,7 @@ test('after hours asleep everything that came due meanwhile fires, oldest first'
   await timers.stop()
 })
 
-test('armed again for the same time after it fired and was folded, a timer fires again', async () => {
+test('a timer that is armed again for the same time after it fired fires again', async () => {
   const [store, ledgerStore] = [memoryStore(), memoryStore()]
   const { log, events } = appending()
   await fold(store, [remind(5_000, 'r1')])
@@ -115,7 +115,7 @@ test('arming again under the same name replaces the timer; disarming removes it'
   expect(armed()).toEqual([])
 })
 
-test("a time that does not sort by its text is the fold's mistake, and parks its key", async () => {
+test('a fold that sets a timer to an instant that does not sort as text parks its key', async () => {
   for (const at of [-1, Date.UTC(10_000, 0), NaN]) {
     const [result] = await fold(memoryStore(), [remind(at, 'r1')])
     expect(result?.poison?.error).toMatchObject({ code: 'bad-timer' })

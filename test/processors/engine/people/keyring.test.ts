@@ -52,7 +52,7 @@ const person = (given: Partial<Person> = {}): Person => ({
 })
 
 describe('the keyring', () => {
-  test('asks the store once for a person, until the key is too old to be trusted', async () => {
+  test('reads a person from the store once, until the cached key is too old', async () => {
     let now = 0
     const store = memoryKeys(new Map([['ann', person()]]))
     const sealing = createKeyring(store, { now: () => now }).sealing('meals')
@@ -66,7 +66,7 @@ describe('the keyring', () => {
     expect(store.loads).toEqual([['ann']])
   })
 
-  test('tells forgotten from lost: a key nobody destroyed is missing, and only after the store was asked again', async () => {
+  test('distinguishes forgotten from lost: a key that was not destroyed is missing, and only after a second read of the store', async () => {
     const sealing = createKeyring(memoryKeys(new Map([['ann', person({ destroyed: [key(2).id] })]])), {
       now: () => 0,
     }).sealing('meals')
@@ -78,7 +78,7 @@ describe('the keyring', () => {
     }
   })
 
-  test('makes a key before the first event, notes each log key once, and asks nothing more', async () => {
+  test('creates a key before the first event, stores each log key once, and reads nothing more', async () => {
     const people = new Map<string, Person>()
     const store = memoryKeys(people)
     const sealing = createKeyring(store, { now: () => 0 }).sealing('meals')
@@ -93,13 +93,13 @@ describe('the keyring', () => {
     expect(people.get('ann')?.places).toHaveLength(2)
   })
 
-  test('a key that is needed in the middle of a fold is made for the next try', async () => {
+  test('a key that is missing during a fold is created for the next attempt', async () => {
     const sealing = createKeyring(memoryKeys(new Map()), { now: () => 0 }).sealing('meals')
     expect(codeOf(() => sealing.current({ subjectId: 'ann', key: 'ann' }))).toBe('key-not-loaded')
     await expect.poll(() => codeOf(() => sealing.current({ subjectId: 'ann', key: 'ann' }))).toBe('none')
   })
 
-  test('holds no more people than it may, and none that were evicted', async () => {
+  test('contains at most its maximum of people, and none that were evicted', async () => {
     const names = Array.from({ length: 20 }, (_, index) => `person ${index}`)
     const ring = createKeyring(memoryKeys(new Map(names.map((name) => [name, person()]))), { now: () => 0, limit: 10 })
     const sealing = ring.sealing('meals')
@@ -110,7 +110,7 @@ describe('the keyring', () => {
     expect(held()).toHaveLength(9)
   })
 
-  test('plain text may lie only before the ends of the day the store was begun', () => {
+  test('plain text is allowed only before the ends of the log at the creation of the store', () => {
     const sealing = createKeyring(memoryKeys(new Map(), { meals: [{ partition: 1, offset: 5 }] }), {
       now: () => 0,
     }).sealing('meals')
@@ -124,7 +124,7 @@ describe('the keyring', () => {
   })
 })
 
-describe('the key store that logs were sealed with', () => {
+describe('the key store of sealed logs', () => {
   const open =
     (id: string, begun: string[]) =>
     async (found?: () => Promise<KeyStore['founding']>): Promise<KeyStore> => {
@@ -133,7 +133,7 @@ describe('the key store that logs were sealed with', () => {
     }
   const found = () => Promise.resolve({ id: 'new', plainBefore: {} })
 
-  test('is begun once, and from then on only opened', async () => {
+  test('is created once, and afterwards only opened', async () => {
     const control = memoryStore()
     const begun: string[] = []
     await openKnownKeys(control, { open: open('one', begun), found })
@@ -141,7 +141,7 @@ describe('the key store that logs were sealed with', () => {
     expect(begun).toEqual(['new'])
   })
 
-  test('is not taken for another one', async () => {
+  test('is not replaced by another one', async () => {
     const control = memoryStore()
     await openKnownKeys(control, { open: open('one', []), found })
     await expect(openKnownKeys(control, { open: open('other', []), found })).rejects.toSatisfy((error) =>

@@ -65,22 +65,22 @@ const lives = (deadly: (offset: number) => boolean, end = 8) => {
   return { live, count, killers, batches, control, at: () => checkpoint }
 }
 
-describe('an event that kills whoever folds it', () => {
-  test('is found after a few lives and left alone, and all others are folded', async () => {
+describe('an event that crashes every process that folds it', () => {
+  test('is found after a few crashes and skipped, and all others are folded', async () => {
     const world = lives((offset) => offset === 5)
     expect(await world.count()).toBe(5)
     expect(world.killers).toEqual([5])
     expect(world.at()).toBe(8)
   })
 
-  test('is found where there are two of them', async () => {
+  test('is found if there are two of them', async () => {
     const world = lives((offset) => offset === 2 || offset === 6)
     expect(await world.count()).toBeLessThanOrEqual(8)
     expect(world.killers).toEqual([2, 6])
     expect(world.at()).toBe(8)
   })
 
-  test('costs one note in a life without deaths', async () => {
+  test('costs one stored attempt in a process without crashes', async () => {
     const world = lives(() => false)
     await world.live(2)
     expect(world.control.commits).toHaveLength(1)
@@ -93,8 +93,8 @@ describe('an event that kills whoever folds it', () => {
   })
 })
 
-describe('what is healthy is not taken for a killer', () => {
-  test('by deaths elsewhere: a batch that was cut is folded event by event, each makes progress, and the note goes', async () => {
+describe('a healthy event is not taken for a crashing one', () => {
+  test('after crashes of another cause: an unfinished batch is folded event by event, each makes progress, and the attempt is removed', async () => {
     let deaths = 0
     const world = lives((offset) => offset === 5 && deaths++ < 3)
     expect(await world.count()).toBe(3)
@@ -103,7 +103,7 @@ describe('what is healthy is not taken for a killer', () => {
     expect([...world.control.items.keys()]).toEqual([])
   })
 
-  test('by members that live and were only slow: they take their names back', async () => {
+  test('after members that were only slow: they remove their names', async () => {
     const [control, clock] = [memoryStore(), virtualClock()]
     const killers: number[] = []
     const member = (processName: string) =>
@@ -131,7 +131,7 @@ describe('what is healthy is not taken for a killer', () => {
     for (const resolve of waiting) resolve()
   })
 
-  test('by a store that does not answer: a fault takes the name back', async () => {
+  test('after a store that did not answer: a fault removes the name', async () => {
     const [control, clock] = [memoryStore(), virtualClock()]
     const killers: number[] = []
     for (let index = 0; index < 10; index += 1) {
@@ -155,7 +155,7 @@ describe('what is healthy is not taken for a killer', () => {
   })
 })
 
-test('a killer parks its key for every projection, and a retry that kills again leaves it parked', async () => {
+test('a crashing event parks its key for every projection, and a retry that crashes again leaves it parked', async () => {
   const [control, store, clock] = [memoryStore(), memoryStore(), virtualClock()]
   const verdicts = createVerdicts(control)
   const attemptsOf = (processName: string) =>

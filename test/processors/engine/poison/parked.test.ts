@@ -95,7 +95,7 @@ const rebuilt = async ({ log, verdicts }: World): Promise<{ store: MemoryStore }
 }
 
 describe('an entry', () => {
-  test('says since when and how many wait, the same however they came', async () => {
+  test('contains since when and how many events wait, whatever the batches', async () => {
     const world = worldOf(paid(5, 'p'), broke('b'), paid(1, 'q'), paid(1, 'r', { key: 'b' }))
     await follow(world)
     expect(await theOne(world)).toMatchObject({
@@ -116,7 +116,7 @@ describe('an entry', () => {
     expect(await parked(await rebuilt(world))).toMatchObject([{ offset: 1, waiting: 3, through: 5, since: 1_000 }])
   })
 
-  test('tells the sender of the event itself from those who wait behind it, in the same batch and later', async () => {
+  test('distinguishes the outcome of the event itself from those of the waiting events, in the same batch and later', async () => {
     const { log, store } = worldOf(paid(5, 'p'), broke('b'), paid(1, 'q'))
     const told = new Map<number, Outcome | undefined>()
     const batchFolded = ({ exceptions }: BatchResult): void =>
@@ -153,7 +153,7 @@ describe('an entry', () => {
     expect([reason.length, stack.length]).toEqual([1_000, 4_000])
   })
 
-  test('of a record that nobody can read counts what waits behind it', async () => {
+  test('of an undecodable record counts the waiting records', async () => {
     const world = worldOf()
     await world.log.append([{ key: 'a', value: Buffer.from('{') }])
     world.log.say(paid(1, 'p'), paid(1, 'q'), paid(1, 'r', { key: 'b' }))
@@ -163,7 +163,7 @@ describe('an entry', () => {
 })
 
 describe('healing', () => {
-  test('cut anywhere and begun again ends as if it had never been cut', async () => {
+  test('that is interrupted anywhere and repeated has the same result as without interruption', async () => {
     const events = [
       paid(5, 'p'),
       broke('b'),
@@ -200,7 +200,7 @@ describe('healing', () => {
     }
   })
 
-  test('leaves what it healed: one that lags behind does not park it a second time', async () => {
+  test('leaves a tombstone, so a process that is behind does not park the key again', async () => {
     const world = worldOf(paid(5, 'p'), broke('b'), paid(1, 'q'))
     const zombie = memoryStore()
     await follow(world)
@@ -266,7 +266,7 @@ describe('healing', () => {
     expect([totalOf(world), countOf(world)]).toEqual([53, 3])
   })
 
-  test('of a key that broke again later stands there again', async () => {
+  test('of a key with a later poison event parks the key at that event', async () => {
     const world = worldOf(broke('b'), paid(1, 'q'))
     await follow(world)
     await requestRetry(world.store, await theOne(world))
@@ -279,7 +279,7 @@ describe('healing', () => {
 })
 
 describe('a discard', () => {
-  test('is on the record, and the key heals past it, in every generation and rebuild', async () => {
+  test('is recorded, and the key heals past the event, in every generation and rebuild', async () => {
     const world = worldOf(paid(5, 'p'), broke('b'), paid(1, 'q'))
     const running = await follow(world)
     await discard(discarding(world), await theOne(world), why)
@@ -306,7 +306,7 @@ describe('a discard', () => {
     expect(told).toEqual(['applied', 'applied', 'applied'])
   })
 
-  test('of a record that nobody can read, with a key or without', async () => {
+  test('of an undecodable record, with a key or without', async () => {
     const world = worldOf()
     for (const key of ['a', null])
       world.log.records.push({
@@ -325,7 +325,7 @@ describe('a discard', () => {
     expect(itemsOf(await rebuilt(world))).toEqual(itemsOf(world))
   })
 
-  test('leaves the other projections as they are: they had folded the event', async () => {
+  test('does not change the other projections, which have folded the event', async () => {
     const world = worldOf(paid(5, 'p'), paid(1, 'q'), paid(2, 'r'))
     const picky = {
       name: 'accounts',
@@ -347,7 +347,7 @@ describe('a discard', () => {
     expect(store.items.get(keyOf({ PK: 'ACTIVITY#a', SK: 'COUNT' }))).toMatchObject({ count: 3 })
   })
 
-  test('cut anywhere can be repeated, and keeps its first record', async () => {
+  test('that is interrupted anywhere can be repeated, and keeps its first record', async () => {
     for (let cut = 0; cut < 4; cut += 1) {
       const world = worldOf(paid(5, 'p'), broke('b'), paid(1, 'q'))
       const running = await follow(world)
@@ -391,7 +391,7 @@ describe('a discard', () => {
     await expect(discard(discarding(world), entry, why)).rejects.toMatchObject({ code: 'parked-busy' })
   })
 
-  test('is refused while a generation is built, or where one has folded the event already', async () => {
+  test('is refused while a generation is built, or if another generation has folded the event already', async () => {
     const world = worldOf(broke('b'), paid(1, 'q'))
     await follow(world)
     const entry = await theOne(world)

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { parkedFrom } from '../../../../processors/engine/poison/parking.ts'
 
-test('an entry repeats nothing that the event says of a person, in message or stack', () => {
+test('the message and the stack of an entry contain no personal data of the event', () => {
   const personal = { mealSummary: 'Soup of Ottilie', emoji: null, notes: '', list: ['hidden note'] }
   const error = new TypeError('cannot fold "Soup of Ottilie" (hidden note) of meal 7')
   const { code, reason, stack } = parkedFrom(

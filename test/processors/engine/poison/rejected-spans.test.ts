@@ -121,7 +121,7 @@ describe('an item that only the store rejects parks its key', () => {
     },
   })
 
-  test('at the event that it rejects by itself; the events before it and other keys are folded', async () => {
+  test('at the event that the store rejects alone; the events before it and other keys are folded', async () => {
     const store = await live(domainOf({}), rejecting)
     expect(await summary(store)).toEqual([
       { code: 'item-rejected', key: 'a', offset: 3, through: 6, waiting: 1, name: 'notes' },
@@ -130,7 +130,7 @@ describe('an item that only the store rejects parks its key', () => {
     expect(await store.checkpoints()).toEqual(new Map([[0, 7]]))
   })
 
-  test('a store that takes every event alone, but no two together, loses nothing and moves the checkpoint', async () => {
+  test('with a store that accepts each event alone, but no two together, nothing is lost and the checkpoint moves', async () => {
     const offsets: number[] = []
     const store = await live(domainOf({}), (inner) => ({
       ...inner,

@@ -64,7 +64,7 @@ const down = () => new Fault('series-unavailable', 'The series store is down.', 
 const clock = { ...virtualClock(), sleep: () => Promise.resolve() }
 const versions = (points: readonly Versioned[]) => points.map(({ at, version }) => [at, version])
 
-test('a point has the version of its event, and what is refused or a duplicate has none', async () => {
+test('a point has the version of its event, and a refused or duplicate event has no point', async () => {
   const [log, store, series] = [
     memoryLog([paid(5, '10'), paid(-9, '11'), paid(5, '10'), paid(1, '13')]),
     memoryStore(),
@@ -78,7 +78,7 @@ test('a point has the version of its event, and what is refused or a duplicate h
   ])
 })
 
-test('points are written before the items that say so: while the series is down neither they nor the checkpoint move', async () => {
+test('points are written before the items: while the series is down, neither the items nor the checkpoint change', async () => {
   const [log, store, series] = [memoryLog([paid(5, '10')]), memoryStore(), memorySeries()]
   const told: unknown[] = []
   series.failing.push(down(), down())
@@ -95,7 +95,7 @@ test('points are written before the items that say so: while the series is down 
   expect(await store.checkpoints()).toEqual(new Map([[0, 1]]))
 })
 
-test('a crash between the points and the items repeats the points as they were', async () => {
+test('after a crash between the points and the items the same points are written again', async () => {
   const [log, store, series] = [memoryLog([paid(5, '10'), paid(6, '11')]), memoryStore(), memorySeries()]
   let crashes = 1
   const crashing = {
@@ -136,7 +136,7 @@ test('events that the items show as applied write no points', async () => {
   expect(versions(second.written)).toEqual([[12, 3]])
 })
 
-test('a build writes the points that live folding wrote, before its checkpoints', async () => {
+test('a build writes the same points as live folding, before its checkpoints', async () => {
   const events = Array.from({ length: 30 }, (_, index) =>
     index === 20
       ? eventOf('Broke', {}, { id: 'broke', key: 'k1' })
@@ -179,7 +179,7 @@ test('a build writes the points that live folding wrote, before its checkpoints'
   expect(result.rejected).toBe(0)
 })
 
-test('a point that the store will never take is told of, and holds up nothing', async () => {
+test('a point that the store rejects permanently is reported and delays nothing', async () => {
   const point: Versioned = { measure: 'payment', dims: { account: 'a' }, at: 0, version: 1, values: {} }
   const series: Series = {
     write: async () => [{ point, reason: 'it is too old' }],
@@ -192,7 +192,7 @@ test('a point that the store will never take is told of, and holds up nothing', 
   expect(told).toMatchObject([{ code: 'series-rejected', message: expect.stringContaining('it is too old') as string }])
 })
 
-test('bins made in memory are in the order of time and dimension', () => {
+test('bins that are computed in memory are in the order of time and dimension', () => {
   const at = (ms: number, device: string, level: number | null) => ({
     measure: 'm',
     dims: { device },

@@ -27,7 +27,7 @@ const compared = async (before: MemoryStore, after: MemoryStore, rest: Partial<D
   return done
 }
 
-test('two generations that hold the same differ in nothing', async () => {
+test('two generations with the same items have no differences', async () => {
   const items = [
     item('TOTAL', 5, { total: 3 }),
     item('PAID#1', 4, { amount: 3 }),
@@ -46,7 +46,7 @@ test('two generations that hold the same differ in nothing', async () => {
   })
 })
 
-test('items added, removed and changed are told field by field, counted by kind', async () => {
+test('added, removed and changed items are reported field by field and counted by kind', async () => {
   const before = await storeOf([item('TOTAL', 5, { total: 3, by: { a: 1, b: 2 } }), item('PAID#1', 4, { amount: 3 })])
   const after = await storeOf([item('TOTAL', 6, { total: 4, by: { a: 1, b: 3 } }), item('PAID#2', 6, { amount: 4 })])
   const { kinds, sample } = await compared(before, after)
@@ -72,7 +72,7 @@ test('items added, removed and changed are told field by field, counted by kind'
   )
 })
 
-test('a sample holds some of every kind, and no more than asked for', async () => {
+test('a sample contains items of every kind, and at most the requested number', async () => {
   const before = await storeOf(Array.from({ length: 50 }, (_, index) => item(`PAID#${index}`, 1, { amount: 1 })))
   const after = await storeOf([
     ...Array.from({ length: 50 }, (_, index) => item(`PAID#${index}`, 1, { amount: 2 })),
@@ -83,7 +83,7 @@ test('a sample holds some of every kind, and no more than asked for', async () =
   expect(sample.map(({ kind }) => kind).sort()).toEqual(['A#PAID#', 'A#PAID#', 'A#PAID#', 'account'])
 })
 
-test('what differs in the position of its last event only is no change of a rule', async () => {
+test('an item that differs only in the position of its last event is not a difference', async () => {
   const { kinds, bookkeeping } = await compared(
     await storeOf([item('TOTAL', 5, { total: 3 })]),
     await storeOf([item('TOTAL', 6, { total: 3 })]),
@@ -92,7 +92,7 @@ test('what differs in the position of its last event only is no change of a rule
   expect(bookkeeping).toBe(1)
 })
 
-test('decisions that come out differently are listed apart, by position, and are no items', async () => {
+test('different decisions are listed separately, by position, and are not items', async () => {
   const before = await storeOf([
     marker(3, { kind: 'refused', code: 'overdrawn' }),
     marker(5, { kind: 'refused', code: 'overdrawn', detail: 'old words' }),
@@ -115,7 +115,7 @@ test('decisions that come out differently are listed apart, by position, and are
   })
 })
 
-test('a refusal of an event whose old marker may have been collected is not called a change', async () => {
+test('a refusal of an event whose old outcome row may have expired is not reported as a change', async () => {
   const after = await storeOf([
     marker(3, { kind: 'refused', code: 'overdrawn', ttl: 1 }),
     marker(4, { kind: 'refused', code: 'overdrawn' }),
@@ -130,12 +130,12 @@ test('a refusal of an event whose old marker may have been collected is not call
   })
 })
 
-test('what has expired is no difference, whether it was collected or not', async () => {
+test('an expired item is no difference, whether it was removed or not', async () => {
   const { kinds } = await compared(await storeOf([]), await storeOf([item('TOTAL', 5, { ttl: 10 })]))
   expect(kinds).toEqual([])
 })
 
-test('an item that the serving generation changes meanwhile is compared as of one position, never falsely', async () => {
+test('an item that the serving generation changes meanwhile is compared as of one position', async () => {
   const before = await storeOf([item('TOTAL', 120, { total: 9 })], 121)
   const after = await storeOf([item('TOTAL', 5, { total: 3 })], 100)
   let folded = 0
@@ -151,7 +151,7 @@ test('an item that the serving generation changes meanwhile is compared as of on
   expect(folded).toBe(2)
 })
 
-test('an item that never holds still is told as such', async () => {
+test('an item that changes at every comparison is reported as such', async () => {
   const before = await storeOf([item('TOTAL', 120, { total: 9 })], 50)
   const after = await storeOf([item('TOTAL', 5, { total: 3 })], 50)
   let offset = 120

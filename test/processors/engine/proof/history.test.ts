@@ -41,7 +41,7 @@ const totals = (told: readonly ExplainedEvent[]) =>
       .map(({ before, after }) => [offset, before?.['total'], after?.['total']]),
   )
 
-test('every event of the key is told with what it changed; other keys are not', async () => {
+test('every event of the key is reported with its changes, and no event of other keys', async () => {
   const told = await toldOf([paid(5, 'p'), paid(1, 'x', { key: 'b' }), paid(2, 'q')])
   expect(told.map(({ offset }) => offset)).toEqual([0, 2])
   expect(totals(told)).toEqual([
@@ -50,24 +50,24 @@ test('every event of the key is told with what it changed; other keys are not', 
   ])
 })
 
-test('a refused event is told with its refusal and changes nothing but its marker', async () => {
+test('a refused event is reported with its refusal and changes only its outcome row', async () => {
   const told = await toldOf([paid(5, 'p'), paid(-9, 'q')])
   expect(told[1]?.outcome).toMatchObject({ kind: 'refused', refusal: { code: 'overdrawn' } })
   expect(told[1]?.changes.map(({ PK }) => PK).filter((pk) => pk.startsWith('ACCOUNT'))).toEqual([])
 })
 
-test('a removal is told as one', async () => {
+test('a removal is reported as one', async () => {
   const told = await toldOf([paid(5, 'p'), eventOf('Closed', {}, { id: 'c' })])
   expect(told[1]?.changes).toContainEqual(expect.objectContaining({ ...accountKey('a'), after: undefined }))
 })
 
-test('from the event that cannot be folded on, that projection is told as standing still and the others go on', async () => {
+test('from an event on that cannot be folded, that projection is reported as parked and the others continue', async () => {
   const told = await toldOf([paid(5, 'p'), eventOf('Broke', {}, { id: 'x' }), paid(1, 'q')])
   expect(told.map(({ outcome }) => outcome.kind)).toEqual(['applied', 'parked', 'parked'])
   expect(told[2]?.changes.map(({ PK }) => PK)).toEqual(['ACTIVITY#a'])
 })
 
-test('from the event that cannot be read on, the key is told as standing still', async () => {
+test('from an event on that cannot be read, the key is reported as parked', async () => {
   const told = await toldOf([paid(5, 'p'), paid(1, 'q'), paid(2, 'r')], 1)
   expect(told.map(({ outcome }) => outcome.kind)).toEqual(['applied', 'parked', 'parked'])
   expect(told.slice(1).flatMap(({ changes }) => changes)).toEqual([])
@@ -98,7 +98,7 @@ test('an event whose derived event cannot be encoded is parked, as in a build', 
   expect(parked).toMatchObject([{ offset: 1, reason: 'no schema for it' }])
 })
 
-test('what the history ends with is what the pipeline stores', async () => {
+test('the items at the end of the history equal the stored items', async () => {
   const events = [paid(5, 'p'), paid(2, 'q'), paid(-3, 'r'), paid(2, 'q')]
   const store = memoryStore()
   await advance({

@@ -25,7 +25,7 @@ const logOf = (keys: readonly (string | null)[]): Pick<Log, 'read' | 'readKey' |
 const aKey = fc.constantFrom('a', 'b', 'c', 'd', 'e', null)
 const hash = (key: string) => key.charCodeAt(0) % 3
 
-test('as many keys are drawn as were asked for, or all there are, and those that rank lowest', async () => {
+test('the requested number of keys is drawn, or all if there are fewer: those with the lowest hashes', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(aKey), fc.integer({ min: 1, max: 7 }), async (keys, count) => {
       const there = [...new Set(keys)].filter((key) => key !== null)
@@ -38,7 +38,7 @@ test('as many keys are drawn as were asked for, or all there are, and those that
   )
 })
 
-test('the log of some keys holds all their records before the end, in order, and no others', async () => {
+test('the log of some keys contains all their records before the end, in order, and no others', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(aKey),
@@ -57,7 +57,7 @@ test('the log of some keys holds all their records before the end, in order, and
   )
 })
 
-test('of a key that stands still nothing is heard from there on, by the projection for which it does', async () => {
+test('a projection for which a key is parked receives no event of the key from the parked one on', async () => {
   const parked = [
     { partition: 0, offset: 2, key: 'a', projection: 'one' },
     { partition: 0, offset: 4, key: 'a', projection: '*' },

@@ -17,7 +17,7 @@ const listing = (...points: readonly Point[]) => ({
 })
 const still = async () => undefined
 
-test('points that are the same on both sides are counted, and nothing is told', async () => {
+test('equal points are counted, and no difference is reported', async () => {
   const same = listing(point(1, 1), point(2, 2), point(1, 3, 'b'))
   expect(await verifyPoints({ spec, stored: same, folded: same, advance: still })).toEqual({
     points: 3,
@@ -25,7 +25,7 @@ test('points that are the same on both sides are counted, and nothing is told', 
   })
 })
 
-test('what is missing, too much or other than folded is told, both ways', async () => {
+test('missing, additional and different points are reported, in both directions', async () => {
   const [stored, folded] = [
     listing(point(1, 1), point(3, 3), point(4, 4)),
     listing(point(1, 9), point(2, 2), point(4, 4), point(1, 1, 'b')),
@@ -39,7 +39,7 @@ test('what is missing, too much or other than folded is told, both ways', async 
   ])
 })
 
-test('a point that was written meanwhile is no difference once it is folded', async () => {
+test('a point that was written meanwhile is not a difference after its event is folded', async () => {
   let folded = listing(point(1, 1))
   const advance = async () => void (folded = listing(point(1, 1), point(2, 2)))
   expect(
@@ -52,7 +52,7 @@ test('a point that was written meanwhile is no difference once it is folded', as
   ).toEqual({ points: 2, differences: [] })
 })
 
-test('what is older than the store keeps is not missed', async () => {
+test('points that are older than the store keeps them are not reported as missing', async () => {
   const stored = { ...listing(point(10, 1)), retainedFrom: () => 5 }
   expect(
     await verifyPoints({ spec, stored, folded: listing(point(1, 1), point(10, 1)), advance: still }),

@@ -60,7 +60,7 @@ const world = () => {
   }
 }
 
-test('items that lie ahead of their checkpoint are no difference: it comes, or nobody is there to bring it', async () => {
+test('items that are ahead of their checkpoint are no difference, with and without a running processor', async () => {
   const one = world()
   await one.say(paid(1, 'p'))
   await one.checkpoint()
@@ -73,7 +73,7 @@ test('items that lie ahead of their checkpoint are no difference: it comes, or n
   expect(await other.verify()).toMatchObject({ differences: [], moving: 0 })
 })
 
-test('an item that changes while it is looked at is never reported for that', async () => {
+test('an item that changes during its comparison is not reported', async () => {
   const { say, checkpoint, whileItWaits, verify: verified } = world()
   await say(paid(1, 'p'))
   await checkpoint()
@@ -86,7 +86,7 @@ test('an item that changes while it is looked at is never reported for that', as
   expect((await verified()).differences).toEqual([])
 })
 
-test('it does not wait until a processor that is far behind has caught up', async () => {
+test('verify does not wait for a processor that is far behind', async () => {
   const { store, say, whileItWaits, verify: verified } = world()
   await say(...Array.from({ length: 2_000 }, (_, index) => paid(1, `p${index}`)))
   let waits = 0
@@ -95,7 +95,7 @@ test('it does not wait until a processor that is far behind has caught up', asyn
   expect(waits).toBeLessThan(1_000)
 })
 
-test('a wrong total is reported though its account is never still', async () => {
+test('a wrong total is reported, although its account changes all the time', async () => {
   const { say, checkpoint, whileItWaits, tamper, verify: verified } = world()
   await say(paid(5, 'p'))
   tamper({ total: 1_000 })

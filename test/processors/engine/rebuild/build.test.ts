@@ -51,20 +51,20 @@ const liveOf = async (events: readonly Event[]) => {
 
 const payments = Array.from({ length: 40 }, (_, index) => paid(index % 7 === 3 ? -5 : 3, `p${index % 30}`))
 
-test('a build that flushes after every few items gives byte for byte what live folding gives', async () => {
+test('a build that flushes after every few items gives the same bytes as live folding', async () => {
   const { store, built } = await buildOf(payments)
   expect(store.dump()).toEqual((await liveOf(payments)).dump())
   expect(built).toMatchObject({ events: 40, parked: [] })
   expect(await store.checkpoints()).toEqual(new Map([[0, 40]]))
 })
 
-test('a build does not depend on how much it keeps in memory', async () => {
+test('the result of a build does not depend on the size of its memory', async () => {
   const small = await buildOf(payments, 1)
   const large = await buildOf(payments, 10_000)
   expect(small.store.dump()).toEqual(large.store.dump())
 })
 
-test('an item above 400 KB parks its key in a build as it does live, and leaves nothing of its event', async () => {
+test('an item above 400 KB parks its key in a build as it does live, and its event changes nothing', async () => {
   const events = [
     paid(1, 'p'),
     eventOf('Spread', { count: 2, text: 'x'.repeat(420_000) }, { id: 'large' }),
@@ -80,7 +80,7 @@ test('a build sends nothing', async () => {
   expect([...store.items.keys()].filter((id) => id.startsWith('OUTBOX#'))).toEqual([])
 })
 
-test('a build puts into the outbox only what a key owes from where it stood still in the serving generation', async () => {
+test('a build writes outbox rows only for keys that are parked in the serving generation, from the parked event on', async () => {
   const move = (id: string, key: string) => eventOf('Moved', { to: 'c', amount: 1 }, { id, key })
   const events = [move('m0', 'a'), move('m1', 'a'), move('m2', 'b'), move('m3', 'a')]
   const rows = async (owed: readonly UnsentEvents[]) =>

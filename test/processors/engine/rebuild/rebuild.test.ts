@@ -82,7 +82,7 @@ const cut = (at: number) => {
   }
 }
 
-test('what lies under the number of a new generation is not taken for a part of it', async () => {
+test('existing files with the number of a new generation are not used for it', async () => {
   const { parts, storage, stores } = await opened()
   const left = await storage.open(2)
   await left.write([{ PK: 'LEFT', SK: 'OVER', _pos: 3 }], [], new Map([[0, records.length]]))
@@ -90,7 +90,7 @@ test('what lies under the number of a new generation is not taken for a part of 
   expect(await stores.get(2)?.load([{ PK: 'LEFT', SK: 'OVER' }])).toEqual([undefined])
 })
 
-test('a build that was stopped in the middle goes on, and equals one that was not', async () => {
+test('a build that was stopped in the middle is resumed, and equals an undisturbed one', async () => {
   const whole = await opened()
   expect(await rebuild(whole.parts())).toMatchObject({ generation: 2, events: 60, parked: [] })
   const { control, parts, stores, locked } = await opened()
@@ -104,7 +104,7 @@ test('a build that was stopped in the middle goes on, and equals one that was no
   expect(await stores.get(2)?.checkpoints()).toEqual(new Map([[0, 60]]))
 })
 
-test('a build whose process died is gone on with at once where it worked, and refused while it lives', async () => {
+test('a build whose process died is resumed at once on its machine, and refused while the process lives', async () => {
   const { control, parts, storage } = await opened()
   await control.begin(ledger, { holder: 'dead', place: 'here' })
   const alive = await storage.lock(2)
@@ -113,7 +113,7 @@ test('a build whose process died is gone on with at once where it worked, and re
   expect(await rebuild(parts({ resume: 2 }))).toMatchObject({ generation: 2, events: 60 })
 })
 
-test('what was half-built elsewhere is not gone on with here', async () => {
+test('a generation that is half-built on another machine is not resumed here', async () => {
   const there = await opened('there')
   await expect(rebuild(there.parts(cut(20)))).rejects.toThrow('aborted')
   const { storage } = storageAt('here')
@@ -124,7 +124,7 @@ test('what was half-built elsewhere is not gone on with here', async () => {
   expect((await there.control.generations('ledger')).filter(({ lease }) => lease !== undefined)).toEqual([])
 })
 
-test('a copy that was cut goes on behind what was copied, and the checkpoints come last', async () => {
+test('an interrupted copy continues after the copied items, and the checkpoints are written last', async () => {
   const { parts, storage } = await opened()
   const table = memoryStore()
   const written: string[] = []
@@ -146,7 +146,7 @@ test('a copy that was cut goes on behind what was copied, and the checkpoints co
   expect(await table.checkpoints()).toEqual(new Map([[0, 60]]))
 })
 
-test('a trimmed log is not built from, and no generation is listed for it; a build that folded the removed events is finished', async () => {
+test('a build of a trimmed log fails and lists no generation; a build that folded the removed events before is finished', async () => {
   const { control, parts, storage } = await opened()
   const trimmed: RebuildParts['log'] = {
     ...log,

@@ -63,7 +63,7 @@ const reading = (store: MemoryStore): Store => ({ ...store, peek: (key) => store
 const kindsOf = ({ exceptions }: BatchResult) =>
   [...exceptions].map(([offset, outcome]) => `${offset} ${outcome?.kind}`)
 
-test('a batch folded in parts comes to the same items, outcomes and checkpoint as a batch folded at once', async () => {
+test('a batch folded in parts gives the same items, outcomes and checkpoint as a batch folded at once', async () => {
   const [whole, cut] = [memoryStore(), memoryStore()]
   const [once] = await feed(whole)
   const parts = await feed(reading(cut))
@@ -75,7 +75,7 @@ test('a batch folded in parts comes to the same items, outcomes and checkpoint a
   expect(await cut.checkpoints()).toEqual(new Map([[0, 1_000]]))
 })
 
-test('other work has a turn after every 16 records, and what is folded is reported before it', async () => {
+test('other work runs after every 16 records, and the folded events are reported before it', async () => {
   const store = memoryStore()
   const checkpoints: number[] = []
   const passed = await feed(reading(store), async () => void checkpoints.push((await store.checkpoints()).get(0) ?? 0))
@@ -87,7 +87,7 @@ test('a store outside the process gets the whole batch at once', async () => {
   expect(await feed(memoryStore())).toHaveLength(1)
 })
 
-test('a crash between two parts keeps the checkpoint of the first, and the rest delivered again ends as if nothing had happened', async () => {
+test('after a crash between two parts the checkpoint is that of the first, and the redelivered rest has the usual result', async () => {
   const [whole, crashed] = [memoryStore(), memoryStore()]
   await feed(reading(whole))
   let commits = 0

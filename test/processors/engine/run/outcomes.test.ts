@@ -48,7 +48,7 @@ const given = (pollMs?: number) => {
   }
 }
 
-test('a sender hears what its event came to when the batch with it is saved', async () => {
+test('a sender receives the outcome of its event when its batch is stored', async () => {
   const { outcomes } = given()
   const applied = outcomes.untilOutcome(sent(3), 1_000)
   const other = outcomes.untilOutcome(sent(4), 1_000)
@@ -57,14 +57,14 @@ test('a sender hears what its event came to when the batch with it is saved', as
   expect(await other).toEqual(refused)
 })
 
-test('a sender that asks a moment late hears the same', async () => {
+test('a sender that waits after the batch receives the same outcome', async () => {
   const { outcomes } = given()
   outcomes.recordBatch(passed(0, 5, [[4, refused]]))
   expect(await outcomes.untilOutcome(sent(3), 1_000)).toEqual({ kind: 'applied' })
   expect(await outcomes.untilOutcome(sent(4), 1_000)).toEqual(refused)
 })
 
-test('waiting has a bound: then the outcome is pending', async () => {
+test('after the timeout the outcome is pending', async () => {
   const { outcomes, clock } = given()
   const answer = outcomes.untilOutcome(sent(3), 1_000)
   await clock.pass(1_000)
@@ -72,7 +72,7 @@ test('waiting has a bound: then the outcome is pending', async () => {
 })
 
 test.each([undefined, 25])(
-  'waiting has the same bound while the store does not answer (polled every %s ms)',
+  'the timeout also applies while the store does not answer (polled every %s ms)',
   async (pollMs) => {
     const [store, clock] = [memoryStore(), virtualClock()]
     const hanging = { ...store, checkpoints: () => new Promise<never>(() => {}) }
@@ -89,7 +89,7 @@ test.each([undefined, 25])(
   },
 )
 
-test('in another process the checkpoint is watched, and the marker tells', async () => {
+test('in another process the checkpoint is polled, and the outcome row contains the outcome', async () => {
   const { outcomes, store, clock } = given(25)
   const applied = outcomes.untilOutcome(sent(3), 10_000)
   const other = outcomes.untilOutcome(sent(4), 10_000)
@@ -99,7 +99,7 @@ test('in another process the checkpoint is watched, and the marker tells', async
   expect(await other).toEqual(refused)
 })
 
-test('what was passed before this process began is known without hearing of it', async () => {
+test('events that were folded before this process started are reported from the checkpoints', async () => {
   const { outcomes, store, clock } = given()
   await store.commit([[[{ put: marker(2), expect: null }]]], { partition: 0, from: 0, offset: 5 })
   expect(await outcomes.untilFolded({ partition: 0, offset: 4 }, 1_000)).toBe(true)
@@ -109,7 +109,7 @@ test('what was passed before this process began is known without hearing of it',
   expect(await beyond).toBe(false)
 })
 
-test('what lies before the first batch heard here is told by its marker', async () => {
+test('the outcome of an event before the first batch of this process is read from its outcome row', async () => {
   const { outcomes, store } = given()
   await store.commit([[[{ put: marker(2), expect: null }]]])
   outcomes.recordBatch(passed(5, 9))
@@ -117,14 +117,14 @@ test('what lies before the first batch heard here is told by its marker', async 
   expect(await outcomes.untilOutcome(sent(6), 1_000)).toEqual({ kind: 'applied' })
 })
 
-test('an event that was only found applied is told by its marker', async () => {
+test('the outcome of an event that was found applied is read from its outcome row', async () => {
   const { outcomes, store } = given()
   await store.commit([[[{ put: marker(2), expect: null }]]])
   outcomes.recordBatch(passed(0, 9, [[2, undefined]]))
   expect(await outcomes.untilOutcome(sent(2), 1_000)).toEqual(refused)
 })
 
-test('refusals beyond those remembered are still told rightly', async () => {
+test('refusals that are not in memory any more are reported correctly', async () => {
   const { outcomes, store } = given()
   await store.commit([[[{ put: marker(0), expect: null }]]])
   outcomes.recordBatch(
@@ -138,7 +138,7 @@ test('refusals beyond those remembered are still told rightly', async () => {
   expect(await outcomes.untilOutcome(sent(9_999), 1_000)).toEqual(refused)
 })
 
-test('the sender of an event behind a parked one hears that its key stands still', async () => {
+test('the sender of an event behind a parked one receives the outcome parked', async () => {
   const { outcomes, store, clock } = given(25)
   const entry = parkedFrom(
     { projection: 'accounts', key: 'a', position: { partition: 0, offset: 2 }, error: new Error('broken') },
@@ -154,7 +154,7 @@ test('the sender of an event behind a parked one hears that its key stands still
   expect(await before).toEqual({ kind: 'applied' })
 })
 
-describe('with derived events, a position is reached', () => {
+describe('with derived events, a position counts as folded', () => {
   const row = (offset: number, kind: 'derived' | 'effect' = 'derived') => ({
     PK: 'OUTBOX#0',
     SK: `${String(offset).padStart(16, '0')}#accounts#00`,
@@ -168,7 +168,7 @@ describe('with derived events, a position is reached', () => {
     _pos: 1,
   })
 
-  test('when they are sent and folded, whatever else is in the log', async () => {
+  test('when they are sent and folded, whatever else the log contains', async () => {
     const { outcomes, store, clock } = given()
     await store.commit([[[{ put: row(4), expect: null }]]])
     let reached: boolean | undefined
@@ -195,7 +195,7 @@ describe('with derived events, a position is reached', () => {
     expect(reached).toBe(true)
   })
 
-  test('without regard to effects and to what other events derived, though their partition stands still', async () => {
+  test('without regard to effects and to events that other events derived, although their partition makes no progress', async () => {
     const { outcomes, store } = given()
     await store.commit([
       [
@@ -209,7 +209,7 @@ describe('with derived events, a position is reached', () => {
     expect(await outcomes.untilFolded({ partition: 0, offset: 4 }, 1_000, true)).toBe(true)
   })
 
-  test('not at all within the time if nothing sends them', async () => {
+  test('not within the timeout if no process sends them', async () => {
     const { outcomes, store, clock } = given()
     await store.commit([[[{ put: row(4), expect: null }]]])
     outcomes.recordBatch(passed(0, 5))

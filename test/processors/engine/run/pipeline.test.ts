@@ -47,7 +47,7 @@ const worldOf = (...events: Parameters<typeof memoryLog>) => {
   return { log, clock, tables, open, control, failures }
 }
 
-test('a process is behind its start until every event that the log contained then is passed; later ones do not count', async () => {
+test('a process is behind its start until every event that the log contained then is folded; later ones do not count', async () => {
   const { log, open } = worldOf([paid(1, 'p'), paid(2, 'q')])
   const pipeline = await open()
   await pipeline.start('processor')

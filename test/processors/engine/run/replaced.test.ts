@@ -35,25 +35,28 @@ describe('a table that is replaced under a running processor', () => {
   test.each([
     ['by an empty one', 0],
     ['by an older backup', 2],
-  ])('%s: nothing is written past the hole, nothing is parked, and the events are folded again', async (_, kept) => {
-    const [store, backup] = [memoryStore(), memoryStore()]
-    const { log } = await start(store)
-    await log.deliver()
-    const { log: older } = await start(backup, memoryLog(events.slice(0, kept)))
-    await older.deliver()
-    const batchFrom = log.held()
-    await replace(store, backup, kept)
-    const before = store.dump()
-    log.say(...later)
-    // The next batch comes without a new assignment.
-    await expect(batchFrom(3)).rejects.toMatchObject({ code: 'checkpoint-moved' })
-    expect(store.dump()).toEqual(before)
-    expect(await parkedIn(store, [0])).toEqual([])
-    expect((await store.checkpoints()).get(0) ?? 0).toBe(kept)
-    await log.deliver()
-    expect(store.dump()).toEqual(await folded([...events, ...later]))
-    expect(await store.checkpoints()).toEqual(new Map([[0, 6]]))
-  })
+  ])(
+    '%s: nothing is written past the missing events, nothing is parked, and the events are folded again',
+    async (_, kept) => {
+      const [store, backup] = [memoryStore(), memoryStore()]
+      const { log } = await start(store)
+      await log.deliver()
+      const { log: older } = await start(backup, memoryLog(events.slice(0, kept)))
+      await older.deliver()
+      const batchFrom = log.held()
+      await replace(store, backup, kept)
+      const before = store.dump()
+      log.say(...later)
+      // The next batch comes without a new assignment.
+      await expect(batchFrom(3)).rejects.toMatchObject({ code: 'checkpoint-moved' })
+      expect(store.dump()).toEqual(before)
+      expect(await parkedIn(store, [0])).toEqual([])
+      expect((await store.checkpoints()).get(0) ?? 0).toBe(kept)
+      await log.deliver()
+      expect(store.dump()).toEqual(await folded([...events, ...later]))
+      expect(await store.checkpoints()).toEqual(new Map([[0, 6]]))
+    },
+  )
 
   test('is noticed without an event', async () => {
     const store = memoryStore()

@@ -14,7 +14,7 @@ const KNOWN =
 const KNOWN_WITHOUT = '30bd95087b7c6dbb29d25dcfc0548407bd41df11adc7d44bd8ee006829773906'
 
 describe('E-l initData proves who opened the Mini App', () => {
-  test('a known signature is found good, whatever the order of the fields', () => {
+  test('a known signature is valid in any order of the fields', () => {
     const zofie = {
       user: '279058397',
       isBot: false,
@@ -38,7 +38,7 @@ describe('E-l initData proves who opened the Mini App', () => {
     })
   })
 
-  test('it is good for a day, and a clock may be a minute ahead', () => {
+  test('it is valid for a day, and a clock can be a minute ahead', () => {
     const good = openedBy(ZOFIE)
     for (const after of [-60, 0, 86_400])
       expect(read(good, NOON + after * SECOND), String(after)).toMatchObject({ user: '279058397' })
@@ -79,7 +79,7 @@ const forged: readonly (readonly [what: string, initData: string])[] = [
   ['more than a Mini App is ever opened with', openedBy(ZOFIE, { more: { start_param: 'x'.repeat(8192) } })],
 ]
 
-describe('initData proves nobody with', () => {
+describe('initData is rejected with', () => {
   test.each(forged)('%s', (_what, initData) => {
     expect(read(initData)).toEqual({ code: 'init-data-invalid', detail: expect.stringContaining('initData') })
   })
@@ -88,7 +88,7 @@ describe('initData proves nobody with', () => {
 describe('a person of Telegram', () => {
   const profile = (user: object) => Reflect.get(read(openedBy(user)), 'profile') as unknown
 
-  test('has their name of Telegram', () => {
+  test('has their name at Telegram', () => {
     expect(profile({ id: 1, first_name: 'Bo' })).toEqual({ name: 'Bo', username: null, avatarUrl: null })
     expect(profile({ id: 1, first_name: ' Bo\u0000\n', last_name: '\u202eLi \ud800' })).toMatchObject({
       name: 'Bo \u202eLi',

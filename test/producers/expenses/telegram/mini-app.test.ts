@@ -14,7 +14,7 @@ const tma = (initData: string) => ({ authorization: `tma ${initData}` })
 const zofie = tma(openedBy(ZOFIE))
 
 describe('a request with initData', () => {
-  test('E-l is the user of Telegram, and may read and write what is theirs', async () => {
+  test('E-l authenticates the user of Telegram, who can read and write their own data', async () => {
     const { app, events } = await open()
     expect(await send(app, { method: 'POST', url: '/v1/meals', headers: zofie, body: BREAKFAST })).toMatchObject({
       status: 201,
@@ -32,7 +32,7 @@ describe('a request with initData', () => {
     ).toHaveLength(0)
   })
 
-  test('shares what is theirs with their tokens', async () => {
+  test('has the same data as their tokens', async () => {
     const { app, token } = await open()
     await send(app, { method: 'POST', url: '/v1/meals', headers: zofie, body: BREAKFAST })
     expect(
@@ -49,7 +49,7 @@ describe('a request with initData', () => {
     ['comes as a token', `Bearer ${openedBy(ZOFIE)}`, 'token-malformed'],
     ['comes without its scheme', openedBy(ZOFIE), 'token-malformed'],
   ]
-  test.each(refused)('is nobody where it %s', async (_what, authorization, code) => {
+  test.each(refused)('is rejected if it %s', async (_what, authorization, code) => {
     const { app, events } = await open()
     expect(
       await send(app, { method: 'POST', url: '/v1/meals', headers: { authorization }, body: BREAKFAST }),
@@ -75,8 +75,8 @@ describe('a request with initData', () => {
   })
 })
 
-describe('limits hold for them as for tokens', () => {
-  test('requests are counted, without a token to have been used', async () => {
+describe('the limits apply to them as to tokens', () => {
+  test('requests are counted, also without a token', async () => {
     const { app, events } = await open(BOT_TOKEN, { limits: { usageSample: 1 } })
     await send(app, { url: '/v1/targets', headers: zofie })
     expect(events.map(({ type, meta }) => [type, meta.key])).toEqual([['ApiUsageSampled', '279058397']])
@@ -94,7 +94,7 @@ describe('limits hold for them as for tokens', () => {
     expect((await send(edge.app, { url: '/v1/targets', headers: tma(openedBy({ ...ZOFIE, id: 5 })) })).status).toBe(200)
   })
 
-  test("the rate is a person's, with however many signatures they come", async () => {
+  test('all signatures of a person share the rate', async () => {
     const { app } = await open(BOT_TOKEN, { limits: { rate: { max: 2, windowMs: 60_000 } } })
     const again = tma(openedBy(ZOFIE, { more: { start_param: 'again' } }))
     expect([

@@ -117,7 +117,7 @@ describe('the bot is added to a chat', () => {
     expect(events).toHaveLength(before)
   })
 
-  test('by an anonymous administrator, and the group has no member yet', async () => {
+  test('by an anonymous administrator, and the group has no member', async () => {
     const { added, group } = await openChat()
     await added(CHAT, { id: 1087968824, is_bot: true, first_name: 'Group', username: 'GroupAnonymousBot' })
     expect(group()).toMatchObject({ memberCount: 0, createdBy: null })
@@ -158,7 +158,7 @@ describe('what happens in a chat', () => {
     expect(group()).toMatchObject({ memberCount: 2 })
   })
 
-  test("another title is the group's, cut to what a title may be", async () => {
+  test("another title becomes the group's title, cut to the maximum length", async () => {
     const { added, said, group } = await openChat()
     await added()
     await said({ new_chat_title: ' Tatry\u0000\n2027 ' })
@@ -167,7 +167,7 @@ describe('what happens in a chat', () => {
     expect(group()?.title).toBe('🏔'.repeat(100))
   })
 
-  test('E-h the group moves to the supergroup that its chat becomes, and goes on there', async () => {
+  test('E-h the group moves to the supergroup that its chat becomes', async () => {
     const { added, said, group, member, chatOf, events } = await openChat()
     await added()
     expect(await said({ migrate_to_chat_id: MOVED.id })).toMatchObject({ status: 200 })
@@ -181,7 +181,7 @@ describe('what happens in a chat', () => {
     expect(member(BOB)).toMatchObject({ id: '12' })
   })
 
-  test('E-h the two updates of one move are one event, whichever comes first', async () => {
+  test('E-h the two updates of one move are one event, in any order', async () => {
     const { added, said, group, events, pause, resume } = await openChat()
     await added()
     pause()
@@ -234,7 +234,7 @@ describe('what happens in a chat', () => {
     expect(events).toEqual([])
   })
 
-  test('is as old as Telegram says, and never from the future', async () => {
+  test('has the time of Telegram, and never one in the future', async () => {
     const { added, post, events } = await openChat()
     await added()
     await post({ update_id: 1, message: { date: NOON / 1000 - 3600, chat: CHAT, from: ANN, new_chat_title: 'A' } })

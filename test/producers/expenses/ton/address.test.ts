@@ -5,7 +5,7 @@ const RAW = '0:83dfd552e63729b472fcbcc8c45ebcc6691702558b68ec7527e1ba403a0f31a8'
 const BOUNCEABLE = 'EQCD39VS5jcptHL8vMjEXrzGaRcCVYto7HUn4bpAOg8xqB2N'
 
 describe('an account of TON', () => {
-  test('is the same in every form that it is written in', () => {
+  test('is the same in all its written forms', () => {
     for (const form of [
       RAW,
       RAW.toUpperCase(),
@@ -19,7 +19,7 @@ describe('an account of TON', () => {
     expect(rawAddress('Ef8zMzMzMzMzMzMzMzMzMzMzMzMzMzMzMzMzMzMzMzMzM0vF')).toBe(`-1:${'3'.repeat(64)}`)
   })
 
-  test('is none where it was mistyped, cut, or is another kind of thing', () => {
+  test('is invalid if it is mistyped, cut, or something else', () => {
     for (const none of [
       '',
       'EQCD',

@@ -59,7 +59,7 @@ beforeEach(async () => {
 afterEach(() => ton.stop())
 
 describe('E-j a TON transaction', () => {
-  test('E-j that brought the amount with the comment is confirmed, in every spelling of its hash', async () => {
+  test('E-j that transferred the amount with the comment is confirmed, in every spelling of its hash', async () => {
     ton.add(arrived())
     for (const txHash of [
       hex('arrived'),
@@ -130,7 +130,7 @@ describe('E-j a TON transaction', () => {
     expect(await checking().check(asked)).toBe('confirmed')
   })
 
-  test('that an account keeps although it is no contract yet is confirmed', async () => {
+  test('to an account without a contract that keeps the amount is confirmed', async () => {
     ton.add(
       arrived({
         in_msg: message({ bounce: false }),
@@ -153,7 +153,7 @@ describe('E-j a TON transaction', () => {
     ['only a guess', arrived({ emulated: true })],
     ['another than was asked for', arrived({ hash: base64('another') })],
   ]
-  test.each(unknown)('E-j that is %s tells nothing', async (_what, transaction) => {
+  test.each(unknown)('E-j that is %s returns unknown', async (_what, transaction) => {
     ton.add(transaction)
     expect(await checking().check(asked)).toBe('unknown')
     expect(errors).toEqual([])
@@ -180,7 +180,7 @@ describe('the API for transactions', () => {
   })
 
   test.each(['cut', 'html', 'busy', 'moved'] as const)(
-    'who is in trouble (%s) tells nothing, and it is told',
+    'returns unknown on a fault (%s), and the fault is reported',
     async (kind) => {
       ton.trouble(kind)
       expect(await checking().check(asked)).toBe('unknown')

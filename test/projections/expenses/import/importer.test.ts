@@ -139,7 +139,7 @@ const bare = (items: Record<string, unknown>): string =>
 const E1 = 'GROUP#g1 / TX#2024-01-20T18:30:00.000Z#e1'
 
 describe('rows of the source document', () => {
-  test('E45: participants and index keys come from the expense itself, in whatever order the rows lie, with or without them', () => {
+  test('E45: participants and index keys are derived from the expense, in any order of the rows, with or without their rows', () => {
     const rows = [part, settlement('s1'), expense('e1'), ...people, group]
     const { items, refusals } = folded(rows)
     expect(refusals).toEqual([])
@@ -168,7 +168,7 @@ describe('rows of the source document', () => {
     expect(Object.values(netsIn(items['GROUP#g1 / BALANCE#EUR'])).reduce((sum, net) => sum + net)).toBe(0n)
   })
 
-  test('E45: a percentage without an amount is that percentage, not an equal part', () => {
+  test('E45: for a percentage without an amount the amount is computed, not an equal part', () => {
     const splits = [
       { userId: '1', percentage: 50 },
       { userId: '2', percentage: 33.33 },
@@ -184,7 +184,7 @@ describe('rows of the source document', () => {
     })
   })
 
-  test('E45: rows written before people had one id are told apart by the member who has both', () => {
+  test('E45: two ids of one person in old rows are matched by the member row that has both', () => {
     const rows = [
       group,
       member('1', { id: '7d1f-uuid' }),
@@ -202,7 +202,7 @@ describe('rows of the source document', () => {
     expect(netsIn(items['GROUP#g1 / BALANCE#EUR'])).toEqual({ 1: 5000n, 2: -5000n })
   })
 
-  test('E45: a person who shares and is not a member was one, and left', () => {
+  test('E45: a person who has a part and is not a member joined before and left', () => {
     const { items, refusals } = folded([group, ...people.slice(0, 2), expense('e1')])
     expect(refusals).toEqual([])
     expect(items['GROUP#g1 / USER#3']).toMatchObject({
@@ -213,7 +213,7 @@ describe('rows of the source document', () => {
     expect(items['GROUP#g1 / METADATA']).toMatchObject({ memberCount: 2 })
   })
 
-  test('E45: only settlements that were completed count; a transaction settles once, and is claimed', () => {
+  test('E45: only completed settlements count; a transaction settles once, and is claimed', () => {
     const rows = [
       group,
       ...people,
@@ -233,7 +233,7 @@ describe('rows of the source document', () => {
     expect(unreadable(rows)).toEqual([{ line: 9, reason: expect.stringContaining('s1 already') }])
   })
 
-  test('E45 E-j: nor does a transaction that settled something in an earlier file', async () => {
+  test('E45 E-j: a transaction that settled something in an earlier file does not settle again', async () => {
     const before = tableOf(eventsOf([group, ...people, settlement('s1')]))
     const reader = readerOf(before, ORIGIN.at, () => {}, expensesTable)
     expect(await fresh([...people, settlement('s9')], reader)).toEqual([
@@ -245,7 +245,7 @@ describe('rows of the source document', () => {
     expect(await fresh([...people, settlement('s1')], reader)).toEqual([])
   })
 
-  test('E45: an invalid hash is reported, and the settlement counts as confirmed by people', () => {
+  test('E45: an invalid hash is reported, and the settlement counts as confirmed by the payee', () => {
     const rows = [group, ...people, settlement('s1', { txHash: 'a1b2c3d4e5f6...' })]
     expect(folded(rows).items['GROUP#g1 / SETTLE#2024-01-21T10:00:00.000Z#s1']).toMatchObject({
       status: 'completed',
@@ -257,7 +257,7 @@ describe('rows of the source document', () => {
     ).toEqual([expect.stringContaining('a1b2c3d4e5f6...')])
   })
 
-  test('E45: the balances of each day are as they were: rows are in the order of time', () => {
+  test('E45: the balances of each day are right: rows are in the order of time', () => {
     const later = expense('e0', {
       SK: 'TX#2024-01-10T00:00:00.000Z',
       createdAt: '2024-01-10T00:00:00.000Z',
@@ -292,7 +292,7 @@ describe('rows of the source document', () => {
     expect(items['GROUP#g1 / BALANCE#EUR']).toMatchObject({ changedAt: '2026-11-16T12:00:00.000Z' })
   })
 
-  test('E45: rows without their members leave those members who were there before', async () => {
+  test('E45: rows without their members do not remove members who were there before', async () => {
     const before = eventsOf([group, ...people.slice(0, 2)])
     const reader = readerOf(tableOf(before), ORIGIN.at, () => {}, expensesTable)
     // The third was none.
@@ -423,7 +423,7 @@ describe('rows of our own export', () => {
     expense('e1'),
   ]
 
-  test('E45: keep the owner, who was removed, and that the group is archived', () => {
+  test('E45: keep the owner, the removed people, and whether the group is archived', () => {
     for (const each of [rows, [...rows].reverse()]) {
       const { items, refusals } = folded(each)
       expect(refusals).toEqual([])
@@ -436,7 +436,7 @@ describe('rows of our own export', () => {
     }
   })
 
-  test('E45: keep who created the group, whoever its members and its owner are', () => {
+  test('E45: keep the creator of the group, also if they are neither member nor owner', () => {
     const { items, refusals } = folded([{ ...rows[0], createdBy: '9' }, ...rows.slice(1)])
     expect([refusals, items['GROUP#g1 / USER#9']]).toEqual([[], undefined])
     expect(items['GROUP#g1 / METADATA']).toMatchObject({
@@ -471,7 +471,7 @@ describe('rows of our own export', () => {
     ).toMatchObject({ createdBy: '2' })
   })
 
-  test('E45: never undo what people changed here since, and complete an import that ended early', async () => {
+  test('E45: never undo later changes of people, and complete an import that ended early', async () => {
     const dated = [
       { ...rows[0], ownerSince: '2024-01-20T00:00:00.000Z' },
       ...rows.slice(1),
@@ -559,14 +559,14 @@ describe('rows of our own export', () => {
 })
 
 describe('a group that Spliit exported', () => {
-  test('E45: everybody has the balance they had there, to the cent: even, by shares, percentage and amount, income and what was paid back', () => {
+  test('E45: every balance is the same to the cent: even, by shares, percentage and amount, income and reimbursements', () => {
     const { items, refusals } = folded([holiday])
     expect([refusals, unreadable([holiday])]).toEqual([[], []])
     // As its own shares.ts and balances.ts reckon this file.
     expect(netsIn(items[`${HOLIDAY} / BALANCE#EUR`])).toEqual({ [ANN]: 363n, [BOB]: -5070n, [CY]: 4707n })
   })
 
-  test('E45: each expense keeps how it was split, its notes and its category', () => {
+  test('E45: each expense keeps its type of split, its notes and its category', () => {
     const { items } = folded([holiday])
     expect(items[`${HOLIDAY} / TX#2026-07-01T00:00:00.000Z#spliit:Zk3vQx9LpR2mWn8sYt5Ba`]).toMatchObject({
       description: 'Dinner\nby the sea',
@@ -636,7 +636,7 @@ describe('a group that Spliit exported', () => {
     })
   })
 
-  test('E45: where Spliit has no cents and ISO 4217 has, amounts stay what they were', () =>
+  test('E45: if Spliit has no cents and ISO 4217 has them, amounts stay the same', () =>
     expect(netsIn(folded([{ ...holiday, currencyCode: 'HUF' }]).items[`${HOLIDAY} / BALANCE#HUF`])).toMatchObject({
       [ANN]: 36_300n,
     }))

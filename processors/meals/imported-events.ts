@@ -14,5 +14,5 @@ export const isImported = (event: Event): boolean => event.meta.source === IMPOR
 export const isRepeatedImport = (event: Event, get: Get): boolean =>
   isImported(event) && get(importedEvents.key(event.meta.key, event.meta.eventId)) !== undefined
 
-export const importMarks = (event: Event): readonly ImportedEventItem[] =>
+export const importedEventItems = (event: Event): readonly ImportedEventItem[] =>
   isImported(event) ? [importedEvents.key(event.meta.key, event.meta.eventId)] : []

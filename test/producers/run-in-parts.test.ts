@@ -1,13 +1,13 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { createCommands } from '../../producers/commands.ts'
-import { inTurns, mapInParts } from '../../producers/turns.ts'
+import { runInParts, mapInParts } from '../../producers/run-in-parts.ts'
 import type { NewRecord } from '../../processors/engine/ports/log.ts'
 import type { Event } from '../../schemas/event.ts'
 
 test('of several long tasks one part runs in each turn of the event loop', async () => {
   const done: string[] = []
-  const task = (name: string) => inTurns(mapInParts([1, 2, 3], 1, (part) => done.push(`${name}${part}`)))
+  const task = (name: string) => runInParts(mapInParts([1, 2, 3], 1, (part) => done.push(`${name}${part}`)))
   const both = Promise.all([task('a'), task('b')])
   const seen: number[] = []
   while (done.length < 6) {
@@ -20,8 +20,8 @@ test('of several long tasks one part runs in each turn of the event loop', async
 })
 
 test('the results of all parts come back in order', async () => {
-  expect(await inTurns(mapInParts([1, 2, 3, 4, 5], 2, (value) => value * 10))).toEqual([10, 20, 30, 40, 50])
-  expect(await inTurns(mapInParts([], 2, (value) => value))).toEqual([])
+  expect(await runInParts(mapInParts([1, 2, 3, 4, 5], 2, (value) => value * 10))).toEqual([10, 20, 30, 40, 50])
+  expect(await runInParts(mapInParts([], 2, (value) => value))).toEqual([])
 })
 
 test('while a thousand events are encoded, other requests are processed', async () => {

@@ -6,7 +6,7 @@ let last: Promise<unknown> = Promise.resolve()
  * Runs long work in parts. Each `yield` ends a part. All callers in this process share one queue, which runs one part per turn of the event
  * loop. So a small request waits for one part of a large request, not for all of it.
  */
-export const inTurns = async <T>(work: Generator<undefined, T>): Promise<T> => {
+export const runInParts = async <T>(work: Generator<undefined, T>): Promise<T> => {
   for (;;) {
     const part = work.next()
     if (part.done === true) return part.value
