@@ -12,7 +12,7 @@ const WIDTH = 110
 
 const COMMANDS_INTRO = `# Commands
 
-<!-- \`npm run pages\` writes this page from cli/program.ts. Change the texts there. -->
+<!-- \`npm run pages\` writes this page from cli/program/. Change the texts there. -->
 
 There is one program, \`tributary\`. In a clone, call it as \`node bin/tributary.js\`. This page shows the \`--help\` text of every command.
 

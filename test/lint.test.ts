@@ -64,8 +64,8 @@ describe('the import law', () => {
     ['simulation/random.ts', '../testing/event.ts', 'the program sees no testing kit'],
     ['testing/folds.ts', '../test/seeded.ts', 'the testing kit sees no test'],
     ['processors/engine/ports/log.ts', '../fold/decide.ts', 'the ports of the engine see no other chapter'],
-    ['processors/engine/fold/decide.ts', '../poison/parking.ts', 'the core of the engine sees no other chapter'],
-    ['processors/engine/poison/parking.ts', '../run/processor.ts', 'a chapter of the engine sees no later chapter'],
+    ['processors/engine/fold/decide.ts', '../poison/parked-entry.ts', 'the core of the engine sees no other chapter'],
+    ['processors/engine/poison/parked-entry.ts', '../run/processor.ts', 'a chapter of the engine sees no later chapter'],
     ['timestream-local/wire.ts', '../processors/engine/ports/log.ts', 'timestream-local stands alone'],
   ])('%s importing %s is refused: %s', async (file, target) => {
     expect(await rulesFor(file, `import * as seen from '${target}'\nexport const kept = seen\n`)).toContain(
@@ -90,7 +90,7 @@ test('a cycle of imports is refused', async () => {
   // The state of a partition imports the parked entries.
   const code =
     "import { createPartitionState } from '../run/partition-state.ts'\nexport const kept = createPartitionState\n"
-  expect(await rulesFor('processors/engine/poison/parking.ts', code)).toContain('import-x/no-cycle')
+  expect(await rulesFor('processors/engine/poison/parked-entry.ts', code)).toContain('import-x/no-cycle')
 })
 
 describe('folds and projections are pure', () => {
