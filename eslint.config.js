@@ -197,6 +197,7 @@ export default tseslint.config(
     },
     rules: {
       'import-x/no-restricted-paths': ['error', { basePath: root, zones }],
+      'import-x/no-cycle': 'error',
       '@typescript-eslint/no-explicit-any': 'error',
       '@typescript-eslint/no-floating-promises': 'error',
       '@typescript-eslint/no-misused-promises': 'error',
@@ -211,10 +212,6 @@ export default tseslint.config(
       'no-var': 'error',
       'no-restricted-syntax': ['error', doubleCast],
     },
-  },
-  {
-    files: ['{schemas,projections,processors,producers,simulation,testing,timestream-local}/**/*.ts'],
-    rules: { 'import-x/no-cycle': 'error' },
   },
   {
     files: [

@@ -6,12 +6,13 @@ import { OUR_DOMAINS } from '../domains/list.ts'
 import { defaultOf, describedVariables } from '../host/config/descriptions.ts'
 import { createOutput } from '../cli/output.ts'
 import { createProgram } from '../cli/program.ts'
+import { apiPage } from './print-api.ts'
 
 const WIDTH = 110
 
 const COMMANDS_INTRO = `# Commands
 
-<!-- \`npm run pages\` writes this page from cli/program.ts. Change the texts there. -->
+<!-- \`npm run pages\` writes this page from cli/program/. Change the texts there. -->
 
 There is one program, \`tributary\`. In a clone, call it as \`node bin/tributary.js\`. This page shows the \`--help\` text of every command.
 
@@ -83,10 +84,11 @@ const configurationPage = (): string => {
   return [CONFIGURATION_INTRO, ...tables].join('\n')
 }
 
-/** The pages that describe the program, by their path in the repository. */
+/** The pages that the program and its types describe, by their path in the repository. */
 export const pages = (): Readonly<Record<string, string>> => ({
   'docs/commands.md': commandsPage(),
   'docs/configuration.md': configurationPage(),
+  'docs/api.md': apiPage(),
 })
 
 if (process.argv[1] === import.meta.filename)

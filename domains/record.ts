@@ -57,6 +57,7 @@ export interface ConfigurableEdge {
   configure(values: Readonly<Record<string, unknown>>, mistakes: string[]): ConfiguredEdge
 }
 
+/** The result of `configure` of a ConfigurableEdge. */
 export interface ConfiguredEdge {
   /** `failed` is called with the error if an outside service does not answer. */
   edge(failed: (error: unknown) => void): Edge
@@ -64,6 +65,7 @@ export interface ConfiguredEdge {
   readonly checks: readonly ServiceCheck[]
 }
 
+/** One check of `tributary doctor`. */
 export interface ServiceCheck {
   readonly name: string
   /** Returns the good result as a sentence, or throws. */

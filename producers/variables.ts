@@ -16,14 +16,17 @@ export type Values<V extends Variables> = { readonly [N in keyof V]: ReturnType<
 /** A mistake in one value. The message follows the name of the variable: what is wrong, and what it should look like. */
 export class Mistake extends Error {}
 
+/** Declares a variable. `parse` throws a Mistake for a text that it refuses; `fallback` is the value if the variable is not set. */
 export const variable = <T>(parse: Parse<T>, fallback: T): Variable<T> => ({ parse, fallback })
 
+/** Declares a variable whose value is hidden in logs and in the printed configuration. */
 export const secret = (parse: Parse<string | undefined> = (text) => text): Variable<string | undefined> => ({
   parse,
   fallback: undefined,
   secret: true,
 })
 
+/** Parses an http or https address. */
 export const url: Parse<string | undefined> = (text) => {
   const given = URL.canParse(text) ? new URL(text) : undefined
   if (

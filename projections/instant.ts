@@ -74,8 +74,10 @@ const countDays = (date: string): number | undefined => {
   return isInstant(ms) && dateOf(ms / DAY_MS) === date ? ms / DAY_MS : undefined
 }
 
+/** The epoch milliseconds of an ISO 8601 instant. */
 export const msOf = (iso: string): number => Date.parse(iso)
 
+/** The UTC day of epoch milliseconds, as YYYY-MM-DD. */
 export const utcDateOf = (ms: number): string => isoOf(ms).slice(0, 10)
 
 /** The first instant of a day in UTC. */

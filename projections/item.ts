@@ -2,7 +2,9 @@
 export type Value =
   string | number | bigint | boolean | null | readonly Value[] | { readonly [name: string]: Value | undefined }
 
+/** The key of an item in a single table: partition key and sort key. */
 export type Key = { readonly PK: string; readonly SK: string }
+/** An item of a table: its key and its attributes. */
 export type Item = Key & { readonly [attribute: string]: Value | undefined }
 
 /** An item as a table stores it. `_pos` is the offset of the last event that changed it. */

@@ -47,6 +47,7 @@ export type Removed = Key & { readonly _removed: true }
  */
 export type Change = Item | Removed
 
+/** The change that removes an item. */
 export const removed = ({ PK, SK }: Key): Removed => ({ PK, SK, _removed: true })
 
 /** The maximum number of changes by one event. One commit contains them and up to five rows of the engine. */
@@ -67,18 +68,22 @@ export interface Result {
   readonly duplicate?: true
 }
 
+/** The result of a fold for an event that was folded before under another offset. */
 export const DUPLICATE: Result = { duplicate: true }
+/** The result of a fold that changes nothing. */
 export const NOTHING: Result = {}
 
 /** Pure and total: one fold per event type. The projection subscribes to these types. */
 export type Folds<E extends Event> = { readonly [T in E['type']]: (event: Extract<E, { type: T }>, get: Get) => Result }
 
+/** A set of folds. The engine stops a key in a projection, not in the whole domain, if one of its folds throws. */
 export interface Projection {
   readonly name: string
   // Method syntax keeps the parameter bivariant, so that a projection of one domain's events is a Projection.
   readonly folds: { readonly [type: string]: { fold(event: Event, get: Get): Result }['fold'] | undefined }
 }
 
+/** Declares a projection: its name, and one pure fold for each event type. */
 export const projection = <E extends Event>(name: string, folds: Folds<E>): Projection => ({ name, folds })
 
 /** Finds the items with personal data of a person, so that `PersonForgotten` can name them. */
@@ -89,6 +94,7 @@ export interface PersonalItems {
   hasPersonalData(item: Item, subject: string): boolean
 }
 
+/** The part of a domain that the engine knows: its name, topic, table, schemas and folds. */
 export interface Domain {
   readonly name: string
   readonly topic: string

@@ -17,6 +17,7 @@ export interface Point {
 
 export type ValueType = 'number' | 'text'
 
+/** The series of a domain: its tables in the series store, and its points in a store of items. */
 export interface SeriesSpec {
   readonly database: string
   /** The first generation's table; generation N > 1 is `<name>.gN`. */

@@ -1,5 +1,6 @@
 import type { Item, Key } from './item.ts'
 
+/** A secondary index of a table. */
 export interface IndexSpec {
   readonly name: string
   /** Attribute names of the index key. An item without them is not in the index. */
@@ -10,6 +11,7 @@ export interface IndexSpec {
   readonly project: 'all' | readonly string[]
 }
 
+/** The table of a domain, with its indexes. */
 export interface TableSpec {
   /** The first generation's table name; generation N > 1 is `<name>.gN`. */
   readonly name: string
@@ -22,6 +24,7 @@ export interface TableSpec {
   readonly kinds?: readonly KindSpec[]
 }
 
+/** A kind of items. The beginning of `PK` and of `SK` determines which items are of this kind. */
 export interface KindSpec {
   readonly name: string
   readonly pk?: string
@@ -46,6 +49,7 @@ export interface Query {
   readonly cursor?: string
 }
 
+/** The items that a query found, in the order of the sort key. `cursor` is absent on the last page. */
 export interface Page<I = Item> {
   readonly items: readonly I[]
   readonly cursor?: string

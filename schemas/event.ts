@@ -24,11 +24,13 @@ export const DERIVED_SOURCE = 'derived'
 
 /** The value of `personal` in a fold if the person's key was destroyed. */
 export const FORGOTTEN = 'forgotten'
+/** The value of `personal` after its person was forgotten: `FORGOTTEN`. */
 export type Forgotten = typeof FORGOTTEN
 
 /** Stands for personal data that is sealed with a key that the reader does not have. Folds never receive it. */
 export const SEALED_PERSONAL = 'sealed'
 
+/** A decoded event: its type, its envelope, its data, and the personal data that can be forgotten. `personal` is null if the event has none. */
 export interface Event<T extends string = string, D = unknown, P = unknown> {
   readonly type: T
   readonly meta: EventMeta

@@ -34,6 +34,7 @@ export const typesOf = (domain: string, sources: readonly Source[], { events: fr
     ...records.flatMap(declaration),
     ...events.flatMap((schema) => eventTypes(schema, known)),
     '',
+    `/** The events that schemas/${domain}.avdl declares. */`,
     `export type ${capital(domain)}Event =${events.map((schema) => `\n  | ${schema.name}`).join('')}`,
     '',
   ].join('\n')
@@ -49,6 +50,7 @@ const eventTypes = (schema: RecordSchema, known: ReadonlyMap<string, NamedSchema
     ...declaration({ ...schema, name: `${name}Data`, fields }),
     ...(personal ? [] : ['', `export type ${personalName(name)} = never`]),
     '',
+    ...comment(schema.doc, ''),
     `export type ${name} = Event<'${name}', ${name}Data, ${personalName(name)}>`,
   ]
 }

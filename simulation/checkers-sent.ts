@@ -17,6 +17,7 @@ const DOUBTFUL: ReadonlySet<FaultKind> = new Set<FaultKind>([
   'pause-before',
   'pause-after',
   'slow',
+  'restore',
 ])
 
 export interface SentInput {

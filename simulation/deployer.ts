@@ -1,4 +1,4 @@
-import type { StoredParked } from '../processors/engine/poison/parking.ts'
+import type { StoredParked } from '../processors/engine/poison/parked-entry.ts'
 import type { Scheduler } from './scheduler.ts'
 import type { Workload } from './workload.ts'
 import type { World } from './world.ts'

@@ -11,31 +11,33 @@ export interface DisturbanceParts {
   readonly tables: Tables
   readonly domains: readonly Domain[]
   readonly embedded: boolean
-  readonly isAnyPaused: () => boolean
+  /** Kills every node and operator. Each of them starts again some time later. */
+  readonly stopAll: () => void
 }
 
 /**
  * Carries out the faults that concern the groups and the first generations' tables. Each of them also takes a backup of these tables.
- * No table is restored while a process is paused: docs/operating.md requires that every process is stopped. A process that is paused
- * between two commits of a batch for the whole restore would move the checkpoint past items that the restore removed.
+ * A restore stops every process first, as docs/operating.md requires: a process between two commits of a batch could otherwise move a
+ * checkpoint past items that the restore removed.
  */
 export const createDisturbances = ({
   coordinator,
   tables,
   domains,
   embedded,
-  isAnyPaused,
+  stopAll,
 }: DisturbanceParts): Hooks['disturb'] => {
   const backupsByDomain = new Map<Domain, Backup[]>(domains.map((domain) => [domain, []]))
   return (kind, process, amount) => {
-    const canRestore = !embedded && !isAnyPaused()
+    const restores = kind === 'restore' && !embedded
+    if (restores) stopAll()
     if (kind === 'rebalance') coordinator.rebalance(process)
     if (kind === 'rewind') coordinator.rewind(process, amount)
     for (const [{ table }, backups] of backupsByDomain) {
       const first = tables.of(table, 1)
       const backup = backups[Math.floor(amount * (backups.length + 1)) - 1]
       if (kind === 'forget') forget(first, backup)
-      if (kind === 'restore' && canRestore) restore(first, backup ?? { items: new Map(), checkpoints: new Map() })
+      if (restores) restore(first, backup ?? { items: new Map(), checkpoints: new Map() })
       backups.push({ items: new Map(first.items), checkpoints: new Map(first.checkpoints) })
     }
   }

@@ -34,7 +34,7 @@ const FAULT_KINDS = [
   'forget',
   /** The series store rejects all writes for a while. */
   'outage',
-  /** A backup, or an empty table, replaces the table of the first generation. */
+  /** Every process is stopped, and a backup, or an empty table, replaces the table of the first generation. */
   'restore',
 ] as const
 

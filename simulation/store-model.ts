@@ -2,12 +2,8 @@ import { isExpired, keyOf, type Key, type Stored } from '../projections/item.ts'
 import type { Reader, TableSpec } from '../projections/table.ts'
 import { createFeed, type Feed } from '../processors/adapters/lmdb/feed.ts'
 import { requireStorableChunk } from '../processors/engine/rows/storable.ts'
-import {
-  checkpointMoved,
-  isRejection,
-  requireCheckpoint,
-  tableMissing,
-} from '../processors/engine/rows/store-faults.ts'
+import { checkpointMoved, requireCheckpoint } from '../processors/engine/rows/fencing.ts'
+import { isRejection, tableMissing } from '../processors/engine/rows/store-faults.ts'
 import { Fault } from '../schemas/fault.ts'
 import type { FaultKind } from './faults.ts'
 import { queryTable } from './query-model.ts'

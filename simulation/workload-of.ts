@@ -24,6 +24,7 @@ export interface FinalState {
   readonly items: readonly Item[]
 }
 
+/** Options of `workloadOf`. */
 export interface WorkloadOptions {
   /** The invariants of the domain. Returns a sentence for each one that is broken. Default: none. */
   readonly check?: (state: FinalState) => readonly string[]

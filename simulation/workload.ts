@@ -59,6 +59,7 @@ export interface StoredSeries {
 
 export const EPOCH = Date.UTC(2026, 0, 5, 12)
 
+/** An event of a simulated client. The simulation adds the envelope. */
 export interface EventDraft {
   readonly type: string
   readonly key: string

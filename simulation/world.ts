@@ -102,13 +102,8 @@ export const createWorld = (options: WorldOptions): World => {
     coordinator.silent(process)
     restart(process)
   }
-  const everPaused = new Set<Process>()
-  scheduler.hooks.paused = (process) => {
-    everPaused.add(process)
-    coordinator.silent(process)
-  }
-  const isAnyPaused = () => [...everPaused].some(({ state }) => state === 'paused')
-  scheduler.hooks.disturb = createDisturbances({ coordinator, tables, domains, embedded, isAnyPaused })
+  scheduler.hooks.paused = (process) => coordinator.silent(process)
+  scheduler.hooks.disturb = createDisturbances({ coordinator, tables, domains, embedded, stopAll: crashAll })
   return {
     ...ports,
     topic,

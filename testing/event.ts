@@ -1,7 +1,7 @@
 import type { Event, EventMeta } from '../schemas/event.ts'
 
 /** The default time of an event in tests. */
-export const NOON = Date.parse('2026-11-16T12:00:00.000Z')
+export const NOON: number = Date.parse('2026-11-16T12:00:00.000Z')
 
 let count = 0
 

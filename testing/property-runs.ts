@@ -12,7 +12,7 @@ export const inputCount = (count: number): number =>
  * The seed of all property tests. Every run tries the same inputs, so that a run fails because of a change and not by chance.
  * `TRIBUTARY_TEST_SEED=N` tries other inputs. Default: 7.
  */
-export const PROPERTY_SEED = Number(process.env['TRIBUTARY_TEST_SEED'] ?? 7)
+export const PROPERTY_SEED: number = Number(process.env['TRIBUTARY_TEST_SEED'] ?? 7)
 
 /** The parameters of `fc.assert` for a property that tries up to `count` inputs. */
 export const propertyRuns = (count: number): { readonly numRuns: number; readonly seed: number } => ({

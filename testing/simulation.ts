@@ -1,6 +1,7 @@
 import type { DomainRecord } from '../domains/record.ts'
 import { formatFailure, simulate, type Summary } from '../simulation/simulate.ts'
 
+/** Options of `simulateDomain`. */
 export interface SimulateDomainOptions {
   /** The number of runs. Each run has its own seed. */
   readonly seeds: number

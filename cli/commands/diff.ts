@@ -13,7 +13,7 @@ import type { Exit } from '../output.ts'
 import { callOperation } from '../../host/ipc/call-operation.ts'
 import { forEachDomain } from '../../host/ipc/domain-access.ts'
 import type { DomainAccess } from '../../host/ipc/domain-access.ts'
-import { partsOf, type RebuildOptions } from './rebuild.ts'
+import { partsOf, type RebuildOptions } from '../rebuild-parts.ts'
 
 const SAMPLE = 20
 

@@ -1,5 +1,5 @@
 import { expensesEdgeWith } from '../../producers/expenses/edge.ts'
-import { telegramSummary } from '../../producers/expenses/telegram/summary.ts'
+import { telegramSummary } from '../../producers/expenses/telegram/doctor.ts'
 import { checkToncenter, createTonCheck } from '../../producers/expenses/ton/toncenter.ts'
 import { formed, secret, url, variable } from '../../producers/variables.ts'
 import { configurableEdge } from '../record.ts'

@@ -88,15 +88,17 @@ const toText = (value: unknown): string =>
         : member,
   )
 
-const fromText = (text: string): unknown =>
-  JSON.parse(text, (_, member: unknown) => {
-    if (typeof member !== 'object' || member === null) return member
-    if ('$bigint' in member && /^-?\d+$/.test(String(member.$bigint))) return BigInt(String(member.$bigint))
-    return '$map' in member && Array.isArray(member.$map) ? new Map(member.$map as [unknown, unknown][]) : member
-  })
+const revive = (_: string, member: unknown): unknown => {
+  if (typeof member !== 'object' || member === null) return member
+  if ('$bigint' in member && /^-?\d+$/.test(String(member.$bigint))) return BigInt(String(member.$bigint))
+  return '$map' in member && Array.isArray(member.$map) ? new Map<unknown, unknown>(member.$map) : member
+}
+
+/** Parses a line of an answer. Only a server of this program listens on the socket, so the line is not checked. */
+const parseLine = <Row, Result>(text: string): Line<Row, Result> => JSON.parse(text, revive)
 
 const parseRequest = (text: string): { name: string; args: unknown } => {
-  const request: unknown = fromText(text)
+  const request: unknown = JSON.parse(text, revive)
   if (typeof request === 'object' && request !== null && 'name' in request && typeof request.name === 'string') {
     return { name: request.name, args: 'args' in request ? request.args : undefined }
   }
@@ -127,7 +129,7 @@ export const sendRequest = <Row, Result>(
       const lines = (rest + part).split('\n')
       rest = lines.pop() ?? ''
       for (const text of lines) {
-        const line = fromText(text) as Line<Row, Result>
+        const line = parseLine<Row, Result>(text)
         if ('row' in line) void output.row(line.row)
         else if ('progress' in line) output.progress(line.progress)
         else if ('done' in line) resolve(line.done)
@@ -148,7 +150,7 @@ export async function* streamRows<Row>(socket: Socket, request: Request): AsyncI
   socket.on('error', () => undefined)
   socket.write(`${toText(request)}\n`)
   for await (const text of createInterface({ input: socket, crlfDelay: Infinity })) {
-    const line = fromText(text) as Line<Row, unknown>
+    const line = parseLine<Row, unknown>(text)
     if ('row' in line) yield line.row
     else if ('fault' in line) throw new Fault(line.fault.code, line.fault.message)
     else if ('done' in line) return

@@ -1,4 +1,4 @@
-import { parkedIn } from '../../processors/engine/poison/parking.ts'
+import { parkedIn } from '../../processors/engine/poison/parked-entry.ts'
 import type { DomainStatus } from './metrics.ts'
 import type { Pipeline } from '../../processors/engine/run/pipeline.ts'
 import { logTrimmed, trimmedIn, type Trimmed } from '../../processors/engine/generations/trimmed.ts'

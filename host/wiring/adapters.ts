@@ -1,30 +1,20 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Units } from '../../processors/adapters/dynamodb/units.ts'
-import type { BuildTarget } from '../../processors/engine/rebuild/build-target.ts'
 import type { LmdbLogs } from '../../processors/adapters/lmdb/log.ts'
-import type { LmdbStores, LmdbStoresOptions } from '../../processors/adapters/lmdb/store.ts'
 import { type Founding, type KeyStore } from '../../processors/engine/ports/key-store.ts'
 import type { BuildStorage } from '../../processors/engine/rebuild/rebuild.ts'
-import type { Series, SeriesStores } from '../../processors/engine/ports/series.ts'
+import type { SeriesStores } from '../../processors/engine/ports/series.ts'
 import type { Stores } from '../../processors/engine/ports/store.ts'
 import type { Domain } from '../../projections/projection.ts'
 import type { TableSpec } from '../../projections/table.ts'
 import { isFault } from '../../schemas/fault.ts'
 import type { Config, KafkaConfig } from '../config/config.ts'
 import { keyFileIn } from './sealing.ts'
-import { openEmbeddedSeries, openSeriesStores } from './series.ts'
+import { makeScratch, openEmbeddedLogs, openTables, type Scratch } from './embedded.ts'
+import { openSeriesStores } from './series.ts'
 import { embeddedBuildStorage, servicesBuildStorage } from './build-storage.ts'
 import { keysGone } from '../../processors/engine/people/key-store-rules.ts'
 import type { Logs } from '../../processors/engine/ports/log-admin.ts'
-
-export interface Scratch {
-  readonly store: BuildTarget
-  /** Undefined if the domain has no series. */
-  readonly series: Series | undefined
-  remove(): Promise<void>
-}
 
 /** The implementations of the ports that the configuration selects. */
 export interface Adapters {
@@ -73,40 +63,6 @@ export const openAdapters = async (config: Config): Promise<Adapters> => {
     await stores.close()
   }
   return { logs, stores, series, keys, scratch, buildStorage, units, close }
-}
-
-/** A temporary local store in a folder of its own. `fill` can write to the folder before the store is opened. */
-export const makeScratch = async (
-  { table, series: points }: Pick<Domain, 'table' | 'series'>,
-  fill?: (folder: string) => Promise<void>,
-): Promise<Scratch> => {
-  const { lmdbStores } = await import('../../processors/adapters/lmdb/store.ts')
-  const folder = await mkdtemp(join(tmpdir(), 'tributary-scratch-'))
-  await fill?.(folder)
-  const stores = lmdbStores({ folder, temporary: true })
-  const store = await stores.create(table, 1)
-  const series = points && (await openEmbeddedSeries(folder)).open(points, 1)
-  const remove = async (): Promise<void> => {
-    await series?.close()
-    await stores.close()
-    await rm(folder, { recursive: true, force: true })
-  }
-  return { store, series, remove }
-}
-
-/** The embedded tables in a folder. Each environment belongs to one process at a time. */
-export const openTables = async (
-  folder: string,
-  options: Omit<LmdbStoresOptions, 'folder'> = {},
-): Promise<LmdbStores> => {
-  const { lmdbStores } = await import('../../processors/adapters/lmdb/store.ts')
-  return lmdbStores({ folder, ...options })
-}
-
-/** `read`: for a process next to the one that writes. */
-export const openEmbeddedLogs = async (data: string, mode: 'write' | 'read'): Promise<LmdbLogs> => {
-  const { lmdbLogs } = await import('../../processors/adapters/lmdb/log.ts')
-  return lmdbLogs({ folder: join(data, 'log'), readOnly: mode === 'read' })
 }
 
 const embeddedStores = async ({ data }: Config, series: SeriesStores): Promise<Storing> => {

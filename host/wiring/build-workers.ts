@@ -6,7 +6,7 @@ import { build, type Built } from '../../processors/engine/rebuild/build.ts'
 import type { Verdict } from '../../processors/engine/poison/verdicts.ts'
 import type { BuildWork } from '../../processors/engine/rebuild/rebuild.ts'
 import type { Domain } from '../../projections/projection.ts'
-import { openTables } from './adapters.ts'
+import { openTables } from './embedded.ts'
 import type { UnsentEvents } from '../../processors/engine/generations/generation.ts'
 
 /** The part of a build that one worker folds. */

@@ -11,6 +11,7 @@ export interface Work {
   result(): Result
 }
 
+/** Begins the work on one event. `get` reads the items before the event. */
 export const startWork = (get: Get): Work => {
   const changes = new Map<string, Change>()
   const timers = new Map<string, Timer>()

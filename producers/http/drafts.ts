@@ -10,6 +10,7 @@ export type DraftOf<E extends Event> = <T extends E['type']>(
   ...personal: [Personal<Extract<E, Event<T>>>] extends [never] ? [] : [personal: Personal<Extract<E, Event<T>>> | null]
 ) => Draft
 
+/** The function that creates the drafts of a domain's events, with the types of those events. */
 export const drafts =
   <E extends Event>(): DraftOf<E> =>
   (type, data, ...[personal = null]) => ({ type, data, personal })

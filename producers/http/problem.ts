@@ -66,7 +66,11 @@ const STATUS: Readonly<Record<RefusalKind, number>> = {
  */
 export const refusedEarly =
   <const R extends Refusals>(refusals: R) =>
-  <Code extends CodeIn<R>>(code: Code, detail: string, pointer = pointerOf(code, [refusals])): Problem<Code> => {
+  <Code extends CodeIn<R>>(
+    code: Code,
+    detail: string,
+    pointer: string | undefined = pointerOf(code, [refusals]),
+  ): Problem<Code> => {
     const status = STATUS[kindOf(code, [refusals]) ?? 'conflict']
     return pointer === undefined ? new Problem(status, code, detail) : mistake(status, { pointer, code, detail })
   }

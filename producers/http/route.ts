@@ -36,6 +36,7 @@ export interface OutcomeTracker extends OutcomeSource {
 /** The series and their progress. Another consumer group folds the same log into them. */
 export interface TrackedSeries extends SeriesGeneration, Pick<OutcomeTracker, 'untilFolded'> {}
 
+/** A checked request. `query` and `body` fit the schemas of the route. */
 export interface Call<Body = unknown, Query = unknown> {
   readonly caller: Caller
   readonly params: Readonly<Record<string, string>>
@@ -63,6 +64,7 @@ export interface Decision {
   readonly unstored?: Readonly<Record<string, unknown>>
 }
 
+/** A JSON Schema as a plain object. */
 export type JsonSchema = Readonly<Record<string, unknown>>
 
 interface Described {
@@ -83,6 +85,7 @@ interface Described {
   readonly admit?: (call: Call) => Promise<Decision | undefined>
 }
 
+/** A route that reads. Declare it with `question`. */
 export interface Question extends Described {
   readonly method: 'GET'
   answer(call: Call): Promise<unknown>
@@ -96,6 +99,7 @@ export interface Document {
   readonly headers: Readonly<Record<string, string>>
 }
 
+/** A route that appends an event. Declare it with `command`. */
 export interface Command extends Described {
   readonly method: 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   readonly body: JsonSchema
@@ -126,6 +130,7 @@ export interface Collected {
   readonly answer: Readonly<Record<string, unknown>>
 }
 
+/** A route of a domain. */
 export type Route = Question | Command | Batch
 
 type Typed<R extends Described, Body, Q> = Omit<R, 'body' | 'query' | 'decide' | 'answer' | 'document'> & {

@@ -1,4 +1,5 @@
-import { partition } from '../entity.ts'
+import type { Item } from '../item.ts'
+import { partition, type Entity } from '../entity.ts'
 import type { GonePatItem, PatItem, UsageItem } from './items.ts'
 
 /** The entities of a person in every domain's table: tokens and usage. User ids contain no `#`. */
@@ -21,8 +22,12 @@ export const userPartition = (user: string): string => {
 export const userIn = (partition: string): string | undefined =>
   partition.startsWith('USER#') ? partition.slice('USER#'.length) : undefined
 
-/** Declares an entity of people. */
-export const inUser = partition('USER#', userPartition)
+/** Declares an entity in the partitions of users: `inUser<PatItem, [id: string]>('token', 'PAT#')`. */
+export const inUser: <I extends Item, P extends readonly string[] = []>(
+  name: string,
+  prefix: string,
+  suffix?: string,
+) => Entity<I, [user: string], P> = partition('USER#', userPartition)
 
 export const tokens = inUser<PatItem, [id: string]>('token', 'PAT#')
 /** Remains of revoked tokens. */

@@ -7,4 +7,5 @@ export const TOKEN_INDEX: IndexSpec = { name: 'GSI1', pk: 'GSI1PK', sk: 'GSI1SK'
 /** The TTL attribute of every domain's table. */
 export const TTL = 'ttl'
 
+/** The kinds of items that `accessFolds` writes, for `kinds` of a TableSpec. */
 export const ACCESS_KINDS: readonly KindSpec[] = [tokens.kind, goneTokens.kind, usages.kind]

@@ -24,6 +24,7 @@ export interface ApiUsageSampledData {
 
 export type ApiUsageSampledPersonal = never
 
+/** A sampled request. It counts as `weight` requests. */
 export type ApiUsageSampled = Event<'ApiUsageSampled', ApiUsageSampledData, ApiUsageSampledPersonal>
 
 /** A personal access token was issued. */
@@ -35,6 +36,7 @@ export interface PatIssuedData {
   readonly scopes: readonly string[]
 }
 
+/** A personal access token was issued. */
 export type PatIssued = Event<'PatIssued', PatIssuedData, PatIssuedPersonal>
 
 /** A personal access token was revoked. */
@@ -44,6 +46,7 @@ export interface PatRevokedData {
 
 export type PatRevokedPersonal = never
 
+/** A personal access token was revoked. */
 export type PatRevoked = Event<'PatRevoked', PatRevokedData, PatRevokedPersonal>
 
 /** A personal access token was used. Appended at most once per token and day. */
@@ -55,6 +58,7 @@ export interface PatUsedData {
 
 export type PatUsedPersonal = never
 
+/** A personal access token was used. Appended at most once per token and day. */
 export type PatUsed = Event<'PatUsed', PatUsedData, PatUsedPersonal>
 
 /** The person of meta.subjectId is forgotten. Their encryption key is destroyed, and the fold removes their words from these items. */
@@ -65,8 +69,10 @@ export interface PersonForgottenData {
 
 export type PersonForgottenPersonal = never
 
+/** The person of meta.subjectId is forgotten. Their encryption key is destroyed, and the fold removes their words from these items. */
 export type PersonForgotten = Event<'PersonForgotten', PersonForgottenData, PersonForgottenPersonal>
 
+/** The events that schemas/common.avdl declares. */
 export type CommonEvent =
   | ApiUsageSampled
   | PatIssued

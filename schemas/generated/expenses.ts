@@ -84,6 +84,7 @@ export interface ChatLinkedData {
 
 export type ChatLinkedPersonal = never
 
+/** A chat was linked to a group: to the first group that named the chat, or to the group that Telegram moved there. Derived. Keyed by the chat. */
 export type ChatLinked = Event<'ChatLinked', ChatLinkedData, ChatLinkedPersonal>
 
 /** Telegram gave a chat another id. The old id has no group any more. Derived. Keyed by the old id. */
@@ -94,6 +95,7 @@ export interface ChatUnlinkedData {
 
 export type ChatUnlinkedPersonal = never
 
+/** Telegram gave a chat another id. The old id has no group any more. Derived. Keyed by the old id. */
 export type ChatUnlinked = Event<'ChatUnlinked', ChatUnlinkedData, ChatUnlinkedPersonal>
 
 /** An expense was deleted. It can be restored. */
@@ -103,6 +105,7 @@ export interface ExpenseDeletedData {
 
 export type ExpenseDeletedPersonal = never
 
+/** An expense was deleted. It can be restored. */
 export type ExpenseDeleted = Event<'ExpenseDeleted', ExpenseDeletedData, ExpenseDeletedPersonal>
 
 /** Somebody paid for others. */
@@ -124,6 +127,7 @@ export interface ExpenseRecordedData {
   readonly rowHash: string | null
 }
 
+/** Somebody paid for others. */
 export type ExpenseRecorded = Event<'ExpenseRecorded', ExpenseRecordedData, ExpenseRecordedPersonal>
 
 /** A deleted expense counts again, as it was. */
@@ -133,6 +137,7 @@ export interface ExpenseRestoredData {
 
 export type ExpenseRestoredPersonal = never
 
+/** A deleted expense counts again, as it was. */
 export type ExpenseRestored = Event<'ExpenseRestored', ExpenseRestoredData, ExpenseRestoredPersonal>
 
 /** An expense is corrected. The event contains the whole expense. */
@@ -154,6 +159,7 @@ export interface ExpenseRevisedData {
   readonly spentAt: number | null
 }
 
+/** An expense is corrected. The event contains the whole expense. */
 export type ExpenseRevised = Event<'ExpenseRevised', ExpenseRevisedData, ExpenseRevisedPersonal>
 
 /** The owner archived the group. It is read-only until the owner unarchives it. */
@@ -162,6 +168,7 @@ export interface GroupArchivedData {
 
 export type GroupArchivedPersonal = never
 
+/** The owner archived the group. It is read-only until the owner unarchives it. */
 export type GroupArchived = Event<'GroupArchived', GroupArchivedData, GroupArchivedPersonal>
 
 /** Telegram gave the chat of a group another id. The id of the group stays. */
@@ -172,6 +179,7 @@ export interface GroupChatMigratedData {
 
 export type GroupChatMigratedPersonal = never
 
+/** Telegram gave the chat of a group another id. The id of the group stays. */
 export type GroupChatMigrated = Event<'GroupChatMigrated', GroupChatMigratedData, GroupChatMigratedPersonal>
 
 /** A group was created. Its creator is its first member. The log key is its id. */
@@ -183,6 +191,7 @@ export interface GroupCreatedData {
   readonly currency: string
 }
 
+/** A group was created. Its creator is its first member. The log key is its id. */
 export type GroupCreated = Event<'GroupCreated', GroupCreatedData, GroupCreatedPersonal>
 
 /** The default currency of the group was changed. No amount is converted. */
@@ -192,6 +201,7 @@ export interface GroupCurrencyChangedData {
 
 export type GroupCurrencyChangedPersonal = never
 
+/** The default currency of the group was changed. No amount is converted. */
 export type GroupCurrencyChanged = Event<'GroupCurrencyChanged', GroupCurrencyChangedData, GroupCurrencyChangedPersonal>
 
 /** The owner of the group, or an administrator of its Telegram chat, removed a person. Balances keep what the person owes and is owed. */
@@ -201,6 +211,7 @@ export interface GroupMemberRemovedData {
 
 export type GroupMemberRemovedPersonal = never
 
+/** The owner of the group, or an administrator of its Telegram chat, removed a person. Balances keep what the person owes and is owed. */
 export type GroupMemberRemoved = Event<'GroupMemberRemoved', GroupMemberRemovedData, GroupMemberRemovedPersonal>
 
 /** The owner handed the group over to another member. */
@@ -211,6 +222,7 @@ export interface GroupOwnerChangedData {
 
 export type GroupOwnerChangedPersonal = never
 
+/** The owner handed the group over to another member. */
 export type GroupOwnerChanged = Event<'GroupOwnerChanged', GroupOwnerChangedData, GroupOwnerChangedPersonal>
 
 /** A group was renamed. Items that were written before keep the old title. */
@@ -220,6 +232,7 @@ export interface GroupRenamedData {
 
 export type GroupRenamedPersonal = never
 
+/** A group was renamed. Items that were written before keep the old title. */
 export type GroupRenamed = Event<'GroupRenamed', GroupRenamedData, GroupRenamedPersonal>
 
 /** The group's setting for simplified debts was changed. */
@@ -229,6 +242,7 @@ export interface GroupSettingsChangedData {
 
 export type GroupSettingsChangedPersonal = never
 
+/** The group's setting for simplified debts was changed. */
 export type GroupSettingsChanged = Event<'GroupSettingsChanged', GroupSettingsChangedData, GroupSettingsChangedPersonal>
 
 /** The owner unarchived the group. Members can change it again. */
@@ -237,6 +251,7 @@ export interface GroupUnarchivedData {
 
 export type GroupUnarchivedPersonal = never
 
+/** The owner unarchived the group. Members can change it again. */
 export type GroupUnarchived = Event<'GroupUnarchived', GroupUnarchivedData, GroupUnarchivedPersonal>
 
 /** A member invited others to the group. Whoever knows the secret can join until the invitation expires or is revoked. */
@@ -250,6 +265,7 @@ export interface InvitationCreatedData {
 
 export type InvitationCreatedPersonal = never
 
+/** A member invited others to the group. Whoever knows the secret can join until the invitation expires or is revoked. */
 export type InvitationCreated = Event<'InvitationCreated', InvitationCreatedData, InvitationCreatedPersonal>
 
 /** An invitation admits nobody any more. */
@@ -259,6 +275,7 @@ export interface InvitationRevokedData {
 
 export type InvitationRevokedPersonal = never
 
+/** An invitation admits nobody any more. */
 export type InvitationRevoked = Event<'InvitationRevoked', InvitationRevokedData, InvitationRevokedPersonal>
 
 /** A person became a member of the group, for the first time or again. */
@@ -270,6 +287,7 @@ export interface MemberJoinedData {
   readonly chatId: string | null
 }
 
+/** A person became a member of the group, for the first time or again. */
 export type MemberJoined = Event<'MemberJoined', MemberJoinedData, MemberJoinedPersonal>
 
 /** A member left the group. Balances keep what they owe and are owed. */
@@ -279,6 +297,7 @@ export interface MemberLeftData {
 
 export type MemberLeftPersonal = never
 
+/** A member left the group. Balances keep what they owe and are owed. */
 export type MemberLeft = Event<'MemberLeft', MemberLeftData, MemberLeftPersonal>
 
 /** A member's name, username or avatar changed. Items that were written before keep the old name. */
@@ -286,6 +305,7 @@ export interface MemberProfileChangedData {
   readonly userId: string
 }
 
+/** A member's name, username or avatar changed. Items that were written before keep the old name. */
 export type MemberProfileChanged = Event<'MemberProfileChanged', MemberProfileChangedData, MemberProfileChangedPersonal>
 
 /** The latest profile of a person, from any group. Derived. Keyed by the person. */
@@ -294,6 +314,7 @@ export interface ProfileToldData {
   readonly at: number
 }
 
+/** The latest profile of a person, from any group. Derived. Keyed by the person. */
 export type ProfileTold = Event<'ProfileTold', ProfileToldData, ProfileToldPersonal>
 
 /** A payment arrived, and the settlement counts from now on. If it names a transaction, it is derived from TransactionClaimed. */
@@ -306,6 +327,7 @@ export interface SettlementConfirmedData {
 
 export type SettlementConfirmedPersonal = never
 
+/** A payment arrived, and the settlement counts from now on. If it names a transaction, it is derived from TransactionClaimed. */
 export type SettlementConfirmed = Event<'SettlementConfirmed', SettlementConfirmedData, SettlementConfirmedPersonal>
 
 /** A payment did not happen. */
@@ -317,6 +339,7 @@ export interface SettlementFailedData {
 
 export type SettlementFailedPersonal = never
 
+/** A payment did not happen. */
 export type SettlementFailed = Event<'SettlementFailed', SettlementFailedData, SettlementFailedPersonal>
 
 /** A member pays, or reports that they paid, what they owe to another. The settlement counts when it is confirmed. */
@@ -338,6 +361,7 @@ export interface SettlementProposedData {
 
 export type SettlementProposedPersonal = never
 
+/** A member pays, or reports that they paid, what they owe to another. The settlement counts when it is confirmed. */
 export type SettlementProposed = Event<'SettlementProposed', SettlementProposedData, SettlementProposedPersonal>
 
 /** A TON transaction was claimed for a settlement. The first claim in the log wins. Keyed by the transaction. */
@@ -351,6 +375,7 @@ export interface TransactionClaimedData {
 
 export type TransactionClaimedPersonal = never
 
+/** A TON transaction was claimed for a settlement. The first claim in the log wins. Keyed by the transaction. */
 export type TransactionClaimed = Event<'TransactionClaimed', TransactionClaimedData, TransactionClaimedPersonal>
 
 /** A member set the wallet that receives their settlements. */
@@ -358,8 +383,10 @@ export interface WalletSetData {
   readonly userId: string
 }
 
+/** A member set the wallet that receives their settlements. */
 export type WalletSet = Event<'WalletSet', WalletSetData, WalletSetPersonal>
 
+/** The events that schemas/expenses.avdl declares. */
 export type ExpensesEvent =
   | ChatLinked
   | ChatUnlinked

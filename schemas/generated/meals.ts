@@ -65,6 +65,7 @@ export interface LegacyMealAdoptedData {
   readonly rowHash: string | null
 }
 
+/** A meal of a version before 4, converted once: spelling, integers and missing fields. */
 export type LegacyMealAdopted = Event<'LegacyMealAdopted', LegacyMealAdoptedData, LegacyMealAdoptedPersonal>
 
 /** A meal was corrected. Null: unchanged. */
@@ -96,6 +97,7 @@ export interface MealCorrectedData {
   readonly registryVersion: number | null
 }
 
+/** A meal was corrected. Null: unchanged. */
 export type MealCorrected = Event<'MealCorrected', MealCorrectedData, MealCorrectedPersonal>
 
 /** The user moved a meal to another logical day. */
@@ -111,6 +113,7 @@ export interface MealDayReassignedData {
 
 export type MealDayReassignedPersonal = never
 
+/** The user moved a meal to another logical day. */
 export type MealDayReassigned = Event<'MealDayReassigned', MealDayReassignedData, MealDayReassignedPersonal>
 
 /** A meal was deleted. It can be restored. */
@@ -121,6 +124,7 @@ export interface MealDeletedData {
 
 export type MealDeletedPersonal = never
 
+/** A meal was deleted. It can be restored. */
 export type MealDeleted = Event<'MealDeleted', MealDeletedData, MealDeletedPersonal>
 
 /** A meal was eaten. */
@@ -159,6 +163,7 @@ export interface MealLoggedData {
   readonly rowHash: string | null
 }
 
+/** A meal was eaten. */
 export type MealLogged = Event<'MealLogged', MealLoggedData, MealLoggedPersonal>
 
 /** A deleted meal was restored under its previous key. */
@@ -169,6 +174,7 @@ export interface MealRestoredData {
 
 export type MealRestoredPersonal = never
 
+/** A deleted meal was restored under its previous key. */
 export type MealRestored = Event<'MealRestored', MealRestoredData, MealRestoredPersonal>
 
 /** An import ended. Each meal is its own event and carries the importId. */
@@ -182,6 +188,7 @@ export interface MealsImportedData {
 
 export type MealsImportedPersonal = never
 
+/** An import ended. Each meal is its own event and carries the importId. */
 export type MealsImported = Event<'MealsImported', MealsImportedData, MealsImportedPersonal>
 
 /** A nutrient was defined, redefined or removed. */
@@ -198,6 +205,7 @@ export interface NutrientRegistryChangedData {
 
 export type NutrientRegistryChangedPersonal = never
 
+/** A nutrient was defined, redefined or removed. */
 export type NutrientRegistryChanged = Event<'NutrientRegistryChanged', NutrientRegistryChangedData, NutrientRegistryChangedPersonal>
 
 /** Daily targets were changed: null is unchanged, 0 clears a target. */
@@ -219,8 +227,10 @@ export interface TargetsChangedData {
 
 export type TargetsChangedPersonal = never
 
+/** Daily targets were changed: null is unchanged, 0 clears a target. */
 export type TargetsChanged = Event<'TargetsChanged', TargetsChangedData, TargetsChangedPersonal>
 
+/** The events that schemas/meals.avdl declares. */
 export type MealsEvent =
   | LegacyMealAdopted
   | MealCorrected

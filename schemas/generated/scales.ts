@@ -13,6 +13,7 @@ export interface AlertAcknowledgedData {
 
 export type AlertAcknowledgedPersonal = never
 
+/** Somebody saw an alert. */
 export type AlertAcknowledged = Event<'AlertAcknowledged', AlertAcknowledgedData, AlertAcknowledgedPersonal>
 
 /** A beer was changed. A field that is null stays as it is. */
@@ -26,6 +27,7 @@ export interface BeerChangedData {
 
 export type BeerChangedPersonal = never
 
+/** A beer was changed. A field that is null stays as it is. */
 export type BeerChanged = Event<'BeerChanged', BeerChangedData, BeerChangedPersonal>
 
 /** A beer of the global library (keyed by the beer) or of one location (keyed by it). */
@@ -39,6 +41,7 @@ export interface BeerDefinedData {
 
 export type BeerDefinedPersonal = never
 
+/** A beer of the global library (keyed by the beer) or of one location (keyed by it). */
 export type BeerDefined = Event<'BeerDefined', BeerDefinedData, BeerDefinedPersonal>
 
 /** A full keg of a beer was weighed. Derived from TareRecorded. */
@@ -53,6 +56,7 @@ export interface BeerKegWeightMeasuredData {
 
 export type BeerKegWeightMeasuredPersonal = never
 
+/** A full keg of a beer was weighed. Derived from TareRecorded. */
 export type BeerKegWeightMeasured = Event<'BeerKegWeightMeasured', BeerKegWeightMeasuredData, BeerKegWeightMeasuredPersonal>
 
 /** Reference weights of a beer in a type of keg. */
@@ -67,6 +71,7 @@ export interface BeerKegWeightsSetData {
 
 export type BeerKegWeightsSetPersonal = never
 
+/** Reference weights of a beer in a type of keg. */
 export type BeerKegWeightsSet = Event<'BeerKegWeightsSet', BeerKegWeightsSetData, BeerKegWeightsSetPersonal>
 
 /** A beer was removed from its library. Kegs keep the gravity and the weights that they took from it. */
@@ -77,6 +82,7 @@ export interface BeerRemovedData {
 
 export type BeerRemovedPersonal = never
 
+/** A beer was removed from its library. Kegs keep the gravity and the weights that they took from it. */
 export type BeerRemoved = Event<'BeerRemoved', BeerRemovedData, BeerRemovedPersonal>
 
 /** A device was assigned to a tap. A tap has one device and a device has one tap: earlier assignments of both end. */
@@ -88,6 +94,7 @@ export interface DeviceAssignedData {
 
 export type DeviceAssignedPersonal = never
 
+/** A device was assigned to a tap. A tap has one device and a device has one tap: earlier assignments of both end. */
 export type DeviceAssigned = Event<'DeviceAssigned', DeviceAssignedData, DeviceAssignedPersonal>
 
 /** A scale was calibrated. */
@@ -100,6 +107,7 @@ export interface DeviceCalibratedData {
 
 export type DeviceCalibratedPersonal = never
 
+/** A scale was calibrated. */
 export type DeviceCalibrated = Event<'DeviceCalibrated', DeviceCalibratedData, DeviceCalibratedPersonal>
 
 /** The claim of a device ended, and another location can claim it. Keyed by the device. Derived from DeviceReleased. */
@@ -111,6 +119,7 @@ export interface DeviceClaimReleasedData {
 
 export type DeviceClaimReleasedPersonal = never
 
+/** The claim of a device ended, and another location can claim it. Keyed by the device. Derived from DeviceReleased. */
 export type DeviceClaimReleased = Event<'DeviceClaimReleased', DeviceClaimReleasedData, DeviceClaimReleasedPersonal>
 
 /** A location claimed a device. Keyed by the device: the first claim in the log wins. */
@@ -121,6 +130,7 @@ export interface DeviceClaimedData {
 
 export type DeviceClaimedPersonal = never
 
+/** A location claimed a device. Keyed by the device: the first claim in the log wins. */
 export type DeviceClaimed = Event<'DeviceClaimed', DeviceClaimedData, DeviceClaimedPersonal>
 
 /** The claim was won: the device belongs to the location. Derived from DeviceClaimed. */
@@ -132,6 +142,7 @@ export interface DeviceRegisteredData {
 
 export type DeviceRegisteredPersonal = never
 
+/** The claim was won: the device belongs to the location. Derived from DeviceClaimed. */
 export type DeviceRegistered = Event<'DeviceRegistered', DeviceRegisteredData, DeviceRegisteredPersonal>
 
 /** A location released a device. */
@@ -141,6 +152,7 @@ export interface DeviceReleasedData {
 
 export type DeviceReleasedPersonal = never
 
+/** A location released a device. */
 export type DeviceReleased = Event<'DeviceReleased', DeviceReleasedData, DeviceReleasedPersonal>
 
 /** A device came up (birth) or was lost (last will). */
@@ -158,6 +170,7 @@ export interface DeviceStatusReportedData {
 
 export type DeviceStatusReportedPersonal = never
 
+/** A device came up (birth) or was lost (last will). */
 export type DeviceStatusReported = Event<'DeviceStatusReported', DeviceStatusReportedData, DeviceStatusReportedPersonal>
 
 /** A tap has no device any more. */
@@ -168,6 +181,7 @@ export interface DeviceUnassignedData {
 
 export type DeviceUnassignedPersonal = never
 
+/** A tap has no device any more. */
 export type DeviceUnassigned = Event<'DeviceUnassigned', DeviceUnassignedData, DeviceUnassignedPersonal>
 
 /** The grace period of a breach ended. Appended by a timer. */
@@ -179,6 +193,7 @@ export interface GraceElapsedData {
 
 export type GraceElapsedPersonal = never
 
+/** The grace period of a breach ended. Appended by a timer. */
 export type GraceElapsed = Event<'GraceElapsed', GraceElapsedData, GraceElapsedPersonal>
 
 /** The keg on a tap was recorded wrongly. From this instant on, everything that was attributed to the recorded keg belongs to the right one. */
@@ -197,6 +212,7 @@ export interface KegAssignmentCorrectedData {
 
 export type KegAssignmentCorrectedPersonal = never
 
+/** The keg on a tap was recorded wrongly. From this instant on, everything that was attributed to the recorded keg belongs to the right one. */
 export type KegAssignmentCorrected = Event<'KegAssignmentCorrected', KegAssignmentCorrectedData, KegAssignmentCorrectedPersonal>
 
 /** A keg was taken off its tap. */
@@ -208,6 +224,7 @@ export interface KegFinishedData {
 
 export type KegFinishedPersonal = never
 
+/** A keg was taken off its tap. */
 export type KegFinished = Event<'KegFinished', KegFinishedData, KegFinishedPersonal>
 
 /** A keg was put on a tap. The previous keg of the tap ends here. A keg has one tap. */
@@ -225,6 +242,7 @@ export interface KegTappedData {
 
 export type KegTappedPersonal = never
 
+/** A keg was put on a tap. The previous keg of the tap ends here. A keg has one tap. */
 export type KegTapped = Event<'KegTapped', KegTappedData, KegTappedPersonal>
 
 /** The first command about a location arrived. Its actor owns the location. */
@@ -233,6 +251,7 @@ export interface LocationOpenedData {
 
 export type LocationOpenedPersonal = never
 
+/** The first command about a location arrived. Its actor owns the location. */
 export type LocationOpened = Event<'LocationOpened', LocationOpenedData, LocationOpenedPersonal>
 
 /** Settings of a location were changed. A setting that is null stays as it is. */
@@ -255,6 +274,7 @@ export interface LocationSettingsChangedData {
 
 export type LocationSettingsChangedPersonal = never
 
+/** Settings of a location were changed. A setting that is null stays as it is. */
 export type LocationSettingsChanged = Event<'LocationSettingsChanged', LocationSettingsChangedData, LocationSettingsChangedPersonal>
 
 /** A person may read and run a location. */
@@ -264,6 +284,7 @@ export interface MemberAddedData {
 
 export type MemberAddedPersonal = never
 
+/** A person may read and run a location. */
 export type MemberAdded = Event<'MemberAdded', MemberAddedData, MemberAddedPersonal>
 
 /** A person may no longer read and run a location. */
@@ -273,6 +294,7 @@ export interface MemberRemovedData {
 
 export type MemberRemovedPersonal = never
 
+/** A person may no longer read and run a location. */
 export type MemberRemoved = Event<'MemberRemoved', MemberRemovedData, MemberRemovedPersonal>
 
 /** The pours that were detected for a keg in this span of time were none. */
@@ -285,6 +307,7 @@ export interface PourVoidedData {
 
 export type PourVoidedPersonal = never
 
+/** The pours that were detected for a keg in this span of time were none. */
 export type PourVoided = Event<'PourVoided', PourVoidedData, PourVoidedPersonal>
 
 /** A reading that was quarantined, with the reason. It changes no state and no series. */
@@ -302,6 +325,7 @@ export interface ReadingQuarantinedData {
 
 export type ReadingQuarantinedPersonal = never
 
+/** A reading that was quarantined, with the reason. It changes no state and no series. */
 export type ReadingQuarantined = Event<'ReadingQuarantined', ReadingQuarantinedData, ReadingQuarantinedPersonal>
 
 /** A scale was read. The edge appends this event only for readings of a registered device that are in range. It quarantines the others. */
@@ -330,6 +354,7 @@ export interface ReadingReportedData {
 
 export type ReadingReportedPersonal = never
 
+/** A scale was read. The edge appends this event only for readings of a registered device that are in range. It quarantines the others. */
 export type ReadingReported = Event<'ReadingReported', ReadingReportedData, ReadingReportedPersonal>
 
 /** The time after which a device counts as silent is over. Appended by a timer; the fold decides whether the device is silent. */
@@ -339,6 +364,7 @@ export interface SilenceDueData {
 
 export type SilenceDuePersonal = never
 
+/** The time after which a device counts as silent is over. Appended by a timer; the fold decides whether the device is silent. */
 export type SilenceDue = Event<'SilenceDue', SilenceDueData, SilenceDuePersonal>
 
 /** A tap was removed. Its keg ends, and its device is free. */
@@ -348,6 +374,7 @@ export interface TapRemovedData {
 
 export type TapRemovedPersonal = never
 
+/** A tap was removed. Its keg ends, and its device is free. */
 export type TapRemoved = Event<'TapRemoved', TapRemovedData, TapRemovedPersonal>
 
 /** A tare was measured with an empty or a full keg. */
@@ -361,6 +388,7 @@ export interface TareRecordedData {
 
 export type TareRecordedPersonal = never
 
+/** A tare was measured with an empty or a full keg. */
 export type TareRecorded = Event<'TareRecorded', TareRecordedData, TareRecordedPersonal>
 
 /** Telemetry of a device. */
@@ -382,8 +410,10 @@ export interface TelemetryReportedData {
 
 export type TelemetryReportedPersonal = never
 
+/** Telemetry of a device. */
 export type TelemetryReported = Event<'TelemetryReported', TelemetryReportedData, TelemetryReportedPersonal>
 
+/** The events that schemas/scales.avdl declares. */
 export type ScalesEvent =
   | AlertAcknowledged
   | BeerChanged

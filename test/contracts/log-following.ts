@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { Log, LogRecord } from '../../processors/engine/ports/log.ts'
 import { Fault, isFault } from '../../schemas/fault.ts'
 import { listener, text } from './listener.ts'
-import { numbered, record, type LogSubject } from './log.ts'
+import { numbered, record, type LogSubject } from './log-records.ts'
 
 const MAX_BATCH_BYTES = 4 << 20
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Watermarks } from '../../processors/engine/ports/log.ts'
 import { listener, type Listener } from './listener.ts'
-import { numbered, record, type LogSubject } from './log.ts'
+import { numbered, record, type LogSubject } from './log-records.ts'
 
 /** What holds between several subscribers. */
 export function groupRules({ fresh }: LogSubject): void {

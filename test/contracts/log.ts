@@ -1,29 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { LogRecord, Position } from '../../processors/engine/ports/log.ts'
+import type { Position } from '../../processors/engine/ports/log.ts'
 import { isFault } from '../../schemas/fault.ts'
-import { bytes, text } from './listener.ts'
+import { text } from './listener.ts'
 import { followRules } from './log-following.ts'
 import { groupRules } from './log-groups.ts'
-import type { Logs } from '../../processors/engine/ports/log-admin.ts'
-import type { OpenTopic } from '../../processors/engine/ports/log-admin.ts'
-
-/** What a log adapter brings along to be tested. */
-export interface LogSetup {
-  logs: Logs
-  cleanup(): Promise<void>
-  /** Closes the logs and opens the same storage again, as a program does that starts anew. */
-  reopen?(): Promise<Logs>
-  /** Removes what lies below an offset, as retention does. */
-  trim?(topic: string, partition: number, before: number): Promise<void>
-}
-
-export interface LogSubject {
-  /** The setup as it is now; opened once for the whole suite. */
-  readonly setup: () => LogSetup
-  /** A new empty topic. */
-  readonly fresh: () => Promise<OpenTopic>
-}
+import { all, numbered, record, type LogSetup, type LogSubject } from './log-records.ts'
 
 /** The rules every event log keeps. */
 export function logContract(name: string, open: () => Promise<LogSetup>): void {
@@ -45,16 +27,6 @@ export function logContract(name: string, open: () => Promise<LogSetup>): void {
     describe('groups', () => groupRules(subject))
     describe('identity', () => identityRules(subject))
   })
-}
-
-export const record = (key: string, value: string) => ({ key, value: bytes(value) })
-export const numbered = (key: string, count: number, prefix = '') =>
-  Array.from({ length: count }, (_, index) => record(key, `${prefix}${index}`))
-
-export async function all(batches: AsyncIterable<readonly LogRecord[]>): Promise<LogRecord[]> {
-  const records: LogRecord[] = []
-  for await (const batch of batches) records.push(...batch)
-  return records
 }
 
 const codeOf = async (work: Promise<unknown>): Promise<string | undefined> =>

@@ -8,7 +8,7 @@ import { lmdbLogs } from '../../processors/adapters/lmdb/log.ts'
 import { lmdbStores } from '../../processors/adapters/lmdb/store.ts'
 import type { Log, LogRecord } from '../../processors/engine/ports/log.ts'
 import type { Store } from '../../processors/engine/ports/store.ts'
-import { all } from '../contracts/log.ts'
+import { all } from '../contracts/log-records.ts'
 import { counters, sortable } from '../processors/adapters/lmdb/counting.ts'
 
 let folder: string

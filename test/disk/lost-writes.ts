@@ -5,7 +5,7 @@ import { lmdbLogs } from '../../processors/adapters/lmdb/log.ts'
 import { lmdbStores } from '../../processors/adapters/lmdb/store.ts'
 import { CONTROL_TABLE, LEDGER_TABLE } from '../../processors/engine/generations/control.ts'
 import { messageOf } from '../../schemas/fault.ts'
-import { all } from '../contracts/log.ts'
+import { all } from '../contracts/log-records.ts'
 import { FOUNDING, TABLE, TOPIC, type Ack } from './acknowledgements.ts'
 
 type AckOf<W extends Ack['what']> = Extract<Ack, { what: W }>

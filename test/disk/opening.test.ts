@@ -6,7 +6,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { lmdbLogs } from '../../processors/adapters/lmdb/log.ts'
-import { all, record } from '../contracts/log.ts'
+import { all, record } from '../contracts/log-records.ts'
 import { later, scratch } from '../processors/adapters/lmdb/scratch.ts'
 
 const openLog = async (folder: string) => {

@@ -8,7 +8,7 @@ import { lmdbLogs } from '../../processors/adapters/lmdb/log.ts'
 import { blockKey, openLogFiles } from '../../processors/adapters/lmdb/log-files.ts'
 import type { OpenTopic } from '../../processors/engine/ports/log-admin.ts'
 import type { Log } from '../../processors/engine/ports/log.ts'
-import { all, numbered, record } from '../contracts/log.ts'
+import { all, numbered, record } from '../contracts/log-records.ts'
 import { later, scratch } from '../processors/adapters/lmdb/scratch.ts'
 
 const openLog = async (folder: string): Promise<OpenTopic> => {

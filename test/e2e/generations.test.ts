@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { mealEvents } from '../../domains/meals/benchmark-events.ts'
-import { openEmbeddedLogs, openTables } from '../../host/wiring/adapters.ts'
+import { openEmbeddedLogs, openTables } from '../../host/wiring/embedded.ts'
 import { meals } from '../../processors/meals/domain.ts'
 import { canonical } from '../../projections/item.ts'
 import { openCodec } from '../../schemas/codec.ts'
@@ -215,7 +215,8 @@ const watchDay = (url: string, token: string) => {
     const me = client(url, token)
     for (let index = 0; running; index += 1) {
       const posted = await me.post('/v1/meals', meal(index, '2026-10-05'))
-      if (posted.status !== 201) {
+      // 202: a busy machine folds later than the edge waits. The event is in the log, and the reads below wait for it.
+      if (posted.status !== 201 && posted.status !== 202) {
         seen.push(`posting: ${posted.status} ${JSON.stringify(posted.body)}`)
         continue
       }

@@ -79,7 +79,7 @@ test(
     await ton.stop()
     expect(await run(['doctor'], env)).toMatchObject({
       code: 1,
-      stdout: expect.stringContaining('does not answer; correct TRIBUTARY_TON_API'),
+      stdout: expect.stringContaining('does not answer. Correct TRIBUTARY_TON_API'),
     })
     expect(await server.stop()).toBe(0)
   },

@@ -214,8 +214,10 @@ export interface PouredData {
 
 export type PouredPersonal = never
 
+/** A toy. */
 export type Poured = Event<'Poured', PouredData, PouredPersonal>
 
+/** The events that schemas/toy.avdl declares. */
 export type ToyEvent =
   | Poured
 `)

@@ -34,6 +34,7 @@ let serial = 0
 const nextBytes = (size: number) =>
   Uint8Array.from({ length: size }, (_, at) => (serial * 131 + at * 7 + (serial >> 8)) % 256)
 
+/** Options of `openMemoryEdge`. */
 export interface MemoryEdgeOptions {
   readonly domain: Domain
   readonly edge: Edge

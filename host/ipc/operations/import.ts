@@ -17,7 +17,7 @@ import type { NewRecord } from '../../../processors/engine/ports/log.ts'
 import type { Pipeline } from '../../../processors/engine/run/pipeline.ts'
 import { tryEvents } from '../../../processors/engine/proof/trial.ts'
 import type { Runtime } from '../../wiring/runtime.ts'
-import { inTurn, type ImportContext } from './import-turn.ts'
+import { withImportLease, type ImportLease } from './import-lease.ts'
 
 export interface ImportArgs {
   readonly domain: string
@@ -55,14 +55,14 @@ export interface Imported {
  * before, or that a rule refuses, appends nothing. Resolves when all appended events are folded.
  */
 export const importLines: Handler<'import'> = (runtime, args) =>
-  inTurn(runtime, args.domain, (turn) => importPart(runtime, turn, args))
+  withImportLease(runtime, args.domain, (lease) => importPart(runtime, lease, args))
 
 const importPart = async (
   runtime: Runtime,
-  turn: ImportContext,
+  lease: ImportLease,
   { domain, importId, lines }: ImportArgs,
 ): Promise<Imported> => {
-  const { pipeline } = turn
+  const { pipeline } = lease
   const importer = runtime.config.domains.importerOf(domain)
   await requireFolded(pipeline)
   const now = runtime.clock.now()
@@ -75,7 +75,7 @@ const importPart = async (
         events: await newEventsOf(runtime, pipeline, { importer, imports: read.events, rowHash, importId, now }),
       })
   }
-  const { sent, refused } = await append(runtime, turn, newRows)
+  const { sent, refused } = await append(runtime, lease, newRows)
   const sentRows = new Set(sent.map(({ at }) => at))
   const counts: Record<string, number> = {}
   const changed = new Set(sent.map(({ event }) => event.meta.key))
@@ -167,7 +167,7 @@ interface Refusal {
 /** Appends the events that the folds will apply, and waits until they are folded. */
 const append = async (
   { metrics }: Runtime,
-  { pipeline, keep }: ImportContext,
+  { pipeline, renew }: ImportLease,
   rows: readonly Row[],
 ): Promise<Appended> => {
   const { domain, codec, log } = pipeline
@@ -179,7 +179,7 @@ const append = async (
   )
   const fresh = tried.filter((_, index) => trials[index]?.kind === 'applied')
   const { sent, refused } = await encoded(pipeline, fresh)
-  if (sent.length > 0) await keep()
+  if (sent.length > 0) await renew()
   const positions = sent.length === 0 ? [] : await log.append(sent.map(({ record }) => record))
   for (const { event } of sent)
     metrics.report.appended({ domain: domain.name, source: IMPORT_SOURCE, type: event.type })
@@ -253,7 +253,7 @@ export const endImport: Handler<'import-end'> = async (runtime, { domain, import
             { eventId: derivedId('imported', importId, key), now, importId },
           ),
         )
-  const { sent } = await inTurn(runtime, domain, (turn) => append(runtime, turn, [{ at: 0, events }]))
+  const { sent } = await withImportLease(runtime, domain, (lease) => append(runtime, lease, [{ at: 0, events }]))
   return { events: sent.length }
 }
 

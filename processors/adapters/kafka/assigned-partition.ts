@@ -49,7 +49,7 @@ export interface AssignedPartitionPlan {
 
 interface State extends AssignedPartitionPlan {
   readonly revoked: AbortController
-  readonly lease: Assignment
+  readonly assignment: Assignment
   activity: 'idle' | 'batch' | 'pause'
   /** Unset until the subscriber has returned the first offset. */
   next?: number | undefined
@@ -71,11 +71,11 @@ const RESTART_FAULTS = ['topic-recreated', 'topic-missing', 'log-trimmed', 'log-
 export function consumePartition(plan: AssignedPartitionPlan): AssignedPartition {
   const { partition, membership, previousWork } = plan
   const revoked = new AbortController()
-  const lease: Assignment = { partition, isCurrent: () => !revoked.signal.aborted && membership.isAlive() }
+  const assignment: Assignment = { partition, isCurrent: () => !revoked.signal.aborted && membership.isAlive() }
   const state: State = {
     ...plan,
     revoked,
-    lease,
+    assignment,
     activity: 'idle',
     failures: 0,
     isCommitRefused: false,
@@ -90,7 +90,8 @@ export function consumePartition(plan: AssignedPartitionPlan): AssignedPartition
       const from = idleOffset()
       if (from === undefined) return
       // Another consumer may own the partition. No batch begins until the coordinator has answered again.
-      if (!lease.isCurrent()) return state.settings.clock.sleep(state.settings.timing.heartbeat / 2, revoked.signal)
+      if (!assignment.isCurrent())
+        return state.settings.clock.sleep(state.settings.timing.heartbeat / 2, revoked.signal)
       await runExclusively(state, from, () => consumeBatch(state, payload, from))
     },
     async skipMarkers(last) {
@@ -105,7 +106,7 @@ export function consumePartition(plan: AssignedPartitionPlan): AssignedPartition
       else if (watermarks.high < from) await confirmEnd(state, from).catch((error: unknown) => restart(state, error))
     },
     uncommittedOffset: () =>
-      lease.isCurrent() && !state.committing && idleOffset() !== state.committed ? idleOffset() : undefined,
+      assignment.isCurrent() && !state.committing && idleOffset() !== state.committed ? idleOffset() : undefined,
     restart: (error) => restart(state, error),
     revoke: () => revoke(state),
     settled: () => state.work,
@@ -236,7 +237,7 @@ async function pauseAndRetry(state: State, from: number, error: unknown): Promis
 }
 
 async function consumeBatch(state: State, payload: EachBatchPayload, from: number): Promise<void> {
-  const { topic, subscriber, fetching, partition, lease, membership, settings } = state
+  const { topic, subscriber, fetching, partition, assignment, membership, settings } = state
   const { batch } = payload
   if (Number(batch.highWatermark) < from) await confirmEnd(state, from)
   const found = dueRecords(batch.messages, partition, from)
@@ -248,9 +249,9 @@ async function consumeBatch(state: State, payload: EachBatchPayload, from: numbe
   // The check follows the fetch, so it proves that the records belong to this topic and not to one created again.
   await topic.verify()
   if (!isAssigned(state)) return
-  await withHeartbeats(() => subscriber.batch(found.records, lease), { payload, membership, settings })
+  await withHeartbeats(() => subscriber.batch(found.records, assignment), { payload, membership, settings })
   // The offset is neither resolved nor committed, so the next owner gets the same records.
-  if (!lease.isCurrent() || state.next !== from) return
+  if (!assignment.isCurrent() || state.next !== from) return
   payload.resolveOffset(String(found.last))
   advanceTo(state, Math.max(Number(batch.lastOffset()), found.last) + 1)
   state.committing ??= commitOffset(state, payload)
@@ -278,9 +279,9 @@ function advanceTo(state: State, next: number): void {
 
 /** Commits the offset for lag tools during the next batch, one commit at a time. Reports the first of several failures in a row. The next call commits again. */
 async function commitOffset(state: State, { commitOffsetsIfNecessary }: EachBatchPayload): Promise<void> {
-  const { topic, partition, lease, membership, subscriber } = state
+  const { topic, partition, assignment, membership, subscriber } = state
   try {
-    while (lease.isCurrent() && state.next !== undefined && state.next !== state.committed) {
+    while (assignment.isCurrent() && state.next !== undefined && state.next !== state.committed) {
       const offset = state.next
       await commitOffsetsIfNecessary({
         topics: [{ topic: topic.name, partitions: [{ partition, offset: String(offset) }] }],
@@ -291,7 +292,7 @@ async function commitOffset(state: State, { commitOffsetsIfNecessary }: EachBatc
   } catch (error) {
     membership.failed(error)
     // The coordinator refuses every commit during a rebalance.
-    if (state.isCommitRefused || !lease.isCurrent() || hasType(error, ['REBALANCE_IN_PROGRESS'])) return
+    if (state.isCommitRefused || !assignment.isCurrent() || hasType(error, ['REBALANCE_IN_PROGRESS'])) return
     state.isCommitRefused = true
     subscriber.failed(offsetsRefused(topic.name, partition, error))
   } finally {

@@ -6,7 +6,7 @@ import { EVERY_PROJECTION } from '../ports/log.ts'
 import type { Store } from '../ports/store.ts'
 import { changeRow } from '../rows/change-row.ts'
 import { parkedKey } from './keys.ts'
-import type { StoredParked } from './parking.ts'
+import type { StoredParked } from './parked-entry.ts'
 import type { Verdicts } from './verdicts.ts'
 
 export interface DiscardParts {

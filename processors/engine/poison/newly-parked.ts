@@ -1,7 +1,7 @@
 import { Fault } from '../../../schemas/fault.ts'
 import { EVERY_PROJECTION } from '../ports/log.ts'
 import type { Store } from '../ports/store.ts'
-import { parkedId, parkedIn, type StoredParked } from './parking.ts'
+import { parkedId, parkedIn, type StoredParked } from './parked-entry.ts'
 
 export interface FlipTarget {
   readonly domain: string

@@ -3,7 +3,7 @@ import type { Domain, Outcome } from '../../../projections/projection.ts'
 import { withKeys, type Codec } from '../../../schemas/codec.ts'
 import type { LoggedEvent } from '../fold/decide.ts'
 import type { Log } from '../ports/log.ts'
-import { createFolder } from '../rebuild/folder.ts'
+import { createReplay } from '../rebuild/replay.ts'
 
 /** One item before and after an event. Undefined: the item was absent. */
 export interface Touched extends Key {
@@ -39,7 +39,7 @@ export async function* historyOf({ domain, codec, log, key }: HistoryParts): Asy
     if (after === undefined) items.delete(id)
     else items.set(id, after)
   }
-  const { fold } = createFolder(
+  const { fold } = createReplay(
     { domain, codec },
     {
       items: {

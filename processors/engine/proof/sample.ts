@@ -1,7 +1,7 @@
 import type { Stored } from '../../../projections/item.ts'
 import { pages } from '../../../projections/table.ts'
 import type { Log, LogRecord } from '../ports/log.ts'
-import type { Parked } from '../poison/parking.ts'
+import type { Parked } from '../poison/parked-entry.ts'
 import type { Store } from '../ports/store.ts'
 
 /** Draws keys of the log with equal probability, whatever their number of events: the keys with the lowest salted hashes. Reads the log once and decodes no event. */

@@ -3,11 +3,11 @@ import type { Codec } from '../../../schemas/codec.ts'
 import { isFault } from '../../../schemas/fault.ts'
 import type { UnsentEvents } from '../generations/generation.ts'
 import { totalOf, type Positions } from '../generations/positions.ts'
-import { parkedInPartition, type Parked } from '../poison/parking.ts'
+import { parkedInPartition, type Parked } from '../poison/parked-entry.ts'
 import type { Log, LogRecord } from '../ports/log.ts'
 import type { Series } from '../ports/series.ts'
 import type { BuildTarget } from './build-target.ts'
-import { createFolder, type Folder } from './folder.ts'
+import { createReplay, type Replay } from './replay.ts'
 import { createPointBuffer } from './point-buffer.ts'
 import { createWorkingSet } from './working-set.ts'
 
@@ -53,10 +53,10 @@ export const build = async (parts: BuildParts): Promise<Built> => {
     events: totalOf(ends),
   })
   if (share !== undefined) for await (const page of target.scan()) working.registerStored(page)
-  let folder: Folder | undefined
+  let replay: Replay | undefined
   const points = createPointBuffer(parts.series)
   const flush = async () => {
-    folder?.settle()
+    replay?.settle()
     // Points first, as in a processor: the checkpoints promise that they are stored.
     await points.flush()
     await working.flush(checkpoints)
@@ -64,14 +64,14 @@ export const build = async (parts: BuildParts): Promise<Built> => {
   const parked: Parked[] = []
   let events = 0
   for (const [partition, end] of ends) {
-    folder?.settle()
+    replay?.settle()
     const parkedBefore = (
       await parkedInPartition(
         target.reader(() => 0),
         partition,
       )
     ).filter(({ key }) => share === undefined || share(key))
-    const { fold } = (folder = createFolder(parts, { items: working, points, parked, parkedBefore, through: end - 1 }))
+    const { fold } = (replay = createReplay(parts, { items: working, points, parked, parkedBefore, through: end - 1 }))
     for await (const records of log.read(partition, checkpoints.get(partition) ?? 0, end)) {
       await foldAll(records, { fold, codec: parts.codec, share })
       events += records.length
@@ -90,7 +90,7 @@ export const build = async (parts: BuildParts): Promise<Built> => {
 }
 
 interface FoldAll extends Pick<BuildParts, 'codec'> {
-  readonly fold: Folder['fold']
+  readonly fold: Replay['fold']
   readonly share: BuildParts['share'] | undefined
 }
 

@@ -1,68 +1,15 @@
-import type { Key } from '../../../projections/item.ts'
 import { isRetriable } from '../../../schemas/fault.ts'
-import { advance, type AdvancedSpan } from '../fold/advance.ts'
+import { advance } from '../fold/advance.ts'
 import { crashedProcesses, sortBatch, type Poison } from '../fold/sort.ts'
 import { TOMBSTONE_SECONDS } from '../fold/span.ts'
 import { attemptAlone } from '../poison/delivery-attempts.ts'
-import {
-  mergeEntry,
-  parkedFrom,
-  parkedInPartition,
-  removeEntry,
-  replaceEntry,
-  type StoredParked,
-} from '../poison/parking.ts'
+import { parkedFrom, parkedInPartition, removeEntry, replaceEntry, type StoredParked } from '../poison/parked-entry.ts'
+import { poisonOf } from '../poison/parking.ts'
 import { isolateRejected } from '../poison/rejected-spans.ts'
 import { EVERY_PROJECTION, type Log, type LogRecord } from '../ports/log.ts'
 import { retrying } from '../timing/retry.ts'
+import { park } from './park.ts'
 import type { PartitionWork } from './processor-parts.ts'
-
-/** Parks the keys of the poison. The events of these keys up to `through` are skipped. */
-export const park = async (work: PartitionWork, found: readonly Poison[], through: number) => {
-  for (const poison of found) {
-    const made = await parkOne(work, poison, through)
-    if (made === undefined) continue
-    work.state.park(made)
-    work.parts.parked?.(made)
-  }
-}
-
-/** Undefined if another process has healed the key past all of these events in the meantime. */
-const parkOne = async (
-  { parts: { store }, state }: PartitionWork,
-  poison: Poison,
-  through: number,
-): Promise<StoredParked | undefined> => {
-  const entry = parkedFrom(poison, through)
-  for (let met: StoredParked | undefined; ;) {
-    const merged = mergeEntry(met, entry, poison.behind ?? [])
-    if (merged === 'healed') return undefined
-    const [outcome] = await store.commit([merged.write], state.checkpoint())
-    if (outcome === undefined || outcome.applied === 'all') return merged.made
-    met = outcome.current[0] as Key as StoredParked | undefined
-  }
-}
-
-/** The poison of a span, with the events behind it; empty if the span has none. */
-export const poisonOf = ({ span, poison }: AdvancedSpan): readonly Poison[] => {
-  if (poison === undefined) return []
-  const { logged, error } = poison
-  const { type, meta, personal } = logged.event
-  const behind = span.events.map(({ offset }) => offset).filter((offset) => offset > logged.offset)
-  return [
-    {
-      projection: span.decider.projection.name,
-      key: span.key,
-      position: logged,
-      error,
-      type,
-      eventId: meta.eventId,
-      recordedAt: meta.recordedAt,
-      personal,
-      behind,
-    },
-  ]
-}
 
 /** Folds the parked keys of the partition whose retry was requested. Resolves to the number of healed keys. */
 export const healPartition = async (work: PartitionWork): Promise<number> => {

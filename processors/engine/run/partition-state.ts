@@ -1,6 +1,6 @@
 import { EVERY_PROJECTION } from '../ports/log.ts'
 import type { Checkpoint } from '../ports/store.ts'
-import { parkedName, type StoredParked } from '../poison/parking.ts'
+import { parkedName, type StoredParked } from '../poison/parked-entry.ts'
 
 /** The state that a processor keeps of a partition while it is assigned. */
 export interface PartitionState {

@@ -1,7 +1,7 @@
 import type { Domain } from '../../../projections/projection.ts'
 import type { Codec } from '../../../schemas/codec.ts'
 import type { Control } from '../generations/control.ts'
-import type { Parked } from '../poison/parking.ts'
+import type { Parked } from '../poison/parked-entry.ts'
 import type { Verdicts } from '../poison/verdicts.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Logs } from '../ports/log-admin.ts'

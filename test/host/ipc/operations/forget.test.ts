@@ -274,7 +274,7 @@ describe('forgetting a person', () => {
 
   test('events that are older than the key store: their items lose the text, and the result reports that the log keeps it', async () => {
     const config = freshConfig()
-    const { openEmbeddedLogs } = await import('../../../../host/wiring/adapters.ts')
+    const { openEmbeddedLogs } = await import('../../../../host/wiring/embedded.ts')
     const { prepareFolder } = await import('../../../../host/folder/folder.ts')
     prepareFolder(config.data)
     const logs = await openEmbeddedLogs(config.data, 'write')

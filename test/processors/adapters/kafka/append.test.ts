@@ -4,7 +4,7 @@ import { createAppender, type Appender } from '../../../../processors/adapters/k
 import { settingsOf, type KafkaOptions } from '../../../../processors/adapters/kafka/options.ts'
 import type { ProducerPort } from '../../../../processors/adapters/kafka/writer.ts'
 import { isFault } from '../../../../schemas/fault.ts'
-import { record } from '../../../contracts/log.ts'
+import { record } from '../../../contracts/log-records.ts'
 
 type Answer = (messages: Message[], offset: number) => Promise<RecordMetadata[]>
 

@@ -18,7 +18,7 @@ import {
   withBlock,
 } from '../../../../processors/adapters/lmdb/segment.ts'
 import type { Log, LogRecord, Position } from '../../../../processors/engine/ports/log.ts'
-import { all, numbered, record } from '../../../contracts/log.ts'
+import { all, numbered, record } from '../../../contracts/log-records.ts'
 import { later, scratch } from './scratch.ts'
 
 const openLog = async (folder: string): Promise<Log> => {

@@ -4,7 +4,7 @@ import { lmdbLogs } from '../../../../processors/adapters/lmdb/log.ts'
 import { lmdbStores } from '../../../../processors/adapters/lmdb/store.ts'
 import type { Log } from '../../../../processors/engine/ports/log.ts'
 import { isFault } from '../../../../schemas/fault.ts'
-import { all, record } from '../../../contracts/log.ts'
+import { all, record } from '../../../contracts/log-records.ts'
 import { counters } from './counting.ts'
 import { later, scratch } from './scratch.ts'
 

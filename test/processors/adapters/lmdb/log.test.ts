@@ -2,7 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { lmdbLogs } from '../../../../processors/adapters/lmdb/log.ts'
-import { logContract, type LogSetup } from '../../../contracts/log.ts'
+import { logContract } from '../../../contracts/log.ts'
+import type { LogSetup } from '../../../contracts/log-records.ts'
 
 logContract('embedded', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'tributary-log-'))

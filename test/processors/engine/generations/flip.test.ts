@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { createControl } from '../../../../processors/engine/generations/control.ts'
-import { parkedFrom, insertEntry } from '../../../../processors/engine/poison/parking.ts'
+import { parkedFrom, insertEntry } from '../../../../processors/engine/poison/parked-entry.ts'
 import { flip } from '../../../../processors/engine/generations/flip.ts'
 import { ledger } from '../ledger.ts'
 import { memoryStore, type MemoryStore } from '../../../../testing/memory-store.ts'

@@ -4,7 +4,7 @@ import type { Generation } from '../../../../processors/engine/generations/gener
 import { requestRetry, discard, type DiscardParts } from '../../../../processors/engine/poison/discard.ts'
 import { historyOf } from '../../../../processors/engine/proof/history.ts'
 import { createVerdicts, withVerdicts, type Verdicts } from '../../../../processors/engine/poison/verdicts.ts'
-import { parkedInPartition, type StoredParked } from '../../../../processors/engine/poison/parking.ts'
+import { parkedInPartition, type StoredParked } from '../../../../processors/engine/poison/parked-entry.ts'
 import { startProcessor } from '../../../../processors/engine/run/processor.ts'
 import type { Store } from '../../../../processors/engine/ports/store.ts'
 import { keyOf } from '../../../../projections/item.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { build } from '../../../../processors/engine/rebuild/build.ts'
-import { parkedIn } from '../../../../processors/engine/poison/parking.ts'
+import { parkedIn } from '../../../../processors/engine/poison/parked-entry.ts'
 import { startProcessor } from '../../../../processors/engine/run/processor.ts'
 import { keyOf, type Item } from '../../../../projections/item.ts'
 import { projection, type Domain } from '../../../../projections/projection.ts'

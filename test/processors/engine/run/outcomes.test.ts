@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { createOutcomes } from '../../../../processors/engine/run/outcomes.ts'
-import { parkedFrom, insertEntry } from '../../../../processors/engine/poison/parking.ts'
+import { parkedFrom, insertEntry } from '../../../../processors/engine/poison/parked-entry.ts'
 import type { BatchResult } from '../../../../processors/engine/run/tally.ts'
 import type { Outcome } from '../../../../projections/projection.ts'
 import { ledger } from '../ledger.ts'

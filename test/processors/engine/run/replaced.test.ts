@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Clock } from '../../../../processors/engine/ports/clock.ts'
-import { parkedIn } from '../../../../processors/engine/poison/parking.ts'
+import { parkedIn } from '../../../../processors/engine/poison/parked-entry.ts'
 import { startProcessor } from '../../../../processors/engine/run/processor.ts'
 import type { Store } from '../../../../processors/engine/ports/store.ts'
 import { Fault } from '../../../../schemas/fault.ts'

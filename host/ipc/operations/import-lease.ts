@@ -4,60 +4,64 @@ import type { Pipeline } from '../../../processors/engine/run/pipeline.ts'
 import { Fault } from '../../../schemas/fault.ts'
 import { isEmbedded, type Runtime } from '../../wiring/runtime.ts'
 
-/** The right to import into a domain, for one part of a file. */
-export interface ImportContext {
+/** The lease of one importer: while it is valid, nobody else imports into the domain. It covers one part of a file. */
+export interface ImportLease {
   readonly pipeline: Pipeline
-  /** Extends the right. Fault: `import-running` if another process has taken it. */
-  keep(): Promise<void>
+  /** Extends the lease. Fault: `import-running` if another process has acquired it. */
+  renew(): Promise<void>
 }
 
-const turns = new WeakMap<Pipeline, Promise<unknown>>()
+const pending = new WeakMap<Pipeline, Promise<unknown>>()
 
 /** Runs `work` while no other part is imported into the domain, in this process or another one. Each part is checked against the items that the previous part changed. */
-export const inTurn = <T>(runtime: Runtime, domain: string, work: (turn: ImportContext) => Promise<T>): Promise<T> => {
+export const withImportLease = <T>(
+  runtime: Runtime,
+  domain: string,
+  work: (lease: ImportLease) => Promise<T>,
+): Promise<T> => {
   const pipeline = runtime.pipeline(domain)
-  const before = turns.get(pipeline) ?? Promise.resolve()
+  const before = pending.get(pipeline) ?? Promise.resolve()
   const done = before.then(() =>
     isEmbedded(runtime.config)
-      ? work({ pipeline, keep: () => Promise.resolve() })
-      : amongProcesses(runtime, pipeline, work),
+      ? work({ pipeline, renew: () => Promise.resolve() })
+      : withStoredLease(runtime, pipeline, work),
   )
-  turns.set(
+  pending.set(
     pipeline,
     done.catch(() => undefined),
   )
   return done
 }
 
-/** How long a process waits for the right. The right of a process that died expires earlier. */
-const TURN_MS = 90_000
-const LOOK_MS = 200
+/** How long a process waits for the lease. The lease of a process that died expires earlier. */
+const WAIT_MS = 90_000
+const POLL_MS = 200
 
-const amongProcesses = async <T>(
+const withStoredLease = async <T>(
   { clock }: Runtime,
   pipeline: Pipeline,
-  work: (turn: ImportContext) => Promise<T>,
+  work: (lease: ImportLease) => Promise<T>,
 ): Promise<T> => {
   const {
     control,
     domain: { name },
   } = pipeline
   const owner = randomUUID()
-  const take = (): Promise<boolean> => control.acquireImportLease(name, owner)
+  const acquire = (): Promise<boolean> => control.acquireImportLease(name, owner)
   if (
-    !(await retrying(take, {
+    !(await retrying(acquire, {
       clock,
-      when: { result: (taken) => !taken },
-      until: after(clock, TURN_MS),
-      pause: every(LOOK_MS),
+      when: { result: (acquired) => !acquired },
+      until: after(clock, WAIT_MS),
+      pause: every(POLL_MS),
     }))
   )
     throw importRunning(name)
-  const keep = async (): Promise<void> => {
-    if (!(await take())) throw importRunning(name)
+  const renew = async (): Promise<void> => {
+    if (!(await acquire())) throw importRunning(name)
   }
   try {
-    return await work({ pipeline, keep })
+    return await work({ pipeline, renew })
   } finally {
     await control.releaseImportLease(name, owner)
   }

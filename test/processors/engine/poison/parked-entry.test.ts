@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { parkedFrom } from '../../../../processors/engine/poison/parking.ts'
+import { parkedFrom } from '../../../../processors/engine/poison/parked-entry.ts'
 
 test('the message and the stack of an entry contain no personal data of the event', () => {
   const personal = { mealSummary: 'Soup of Ottilie', emoji: null, notes: '', list: ['hidden note'] }
@@ -10,6 +10,6 @@ test('the message and the stack of an entry contain no personal data of the even
   )
   expect(code).toBe('fold-threw')
   expect(reason).toBe('cannot fold "[personal]" ([personal]) of meal 7')
-  expect(stack).toContain('parking.test.ts')
+  expect(stack).toContain('parked-entry.test.ts')
   expect(stack).not.toMatch(/Ottilie|hidden/)
 })

@@ -5,7 +5,7 @@ import { APPLIED, decide, decidersOf, type Decider, type LoggedEvent } from '../
 import { readRecord, type Poison } from '../fold/sort.ts'
 import type { UnsentEvents } from '../generations/generation.ts'
 import { rowRulesOf } from '../outgoing/row-rules.ts'
-import { parkedFrom, parkedName, type Parked, type StoredParked } from '../poison/parking.ts'
+import { parkedFrom, parkedName, type Parked, type StoredParked } from '../poison/parked-entry.ts'
 import { EVERY_PROJECTION, type LogRecord } from '../ports/log.ts'
 import type { BuildParts } from './build.ts'
 import type { PointBuffer } from './point-buffer.ts'
@@ -40,17 +40,17 @@ const DISCARDED: Outcome = {
 }
 const BEHIND: Outcome = { kind: 'parked', reason: 'an earlier event of this key could not be folded', behind: true }
 
-export interface Folder {
+export interface Replay {
   fold(record: LogRecord): Folded
   /** Writes to the parked entries the number of skipped events. */
   settle(): void
 }
 
 /** Folds records in the order of the log into `items`, without conditions. A build and the history of one key use it. */
-export const createFolder = (
+export const createReplay = (
   { domain, codec, unsent }: Pick<BuildParts, 'domain' | 'codec' | 'unsent'>,
   { items, points, parked, parkedBefore, through }: Folding,
-): Folder => {
+): Replay => {
   const rules = rowRulesOf(domain.table, codec)
   const deciders = decidersOf(domain, { ...rules, outbox: onlyUnsent(rules.outbox, unsent) })
   const parkedEntries = new Map(
