@@ -3,9 +3,9 @@ import type { Watermarks } from '../../processors/engine/ports/log.ts'
 import { listener, type Listener } from './listener.ts'
 import { numbered, record, type LogSubject } from './log-records.ts'
 
-/** What holds between several subscribers. */
+/** The rules of the log port for several subscribers. */
 export function groupRules({ fresh }: LogSubject): void {
-  test('two groups each get everything', async () => {
+  test('each of two groups gets all records', async () => {
     const log = await fresh()
     await log.append([...numbered('a', 10), ...numbered('b', 10)])
     const [one, other] = [listener(), listener()]
@@ -18,7 +18,7 @@ export function groupRules({ fresh }: LogSubject): void {
     expect(places(one)).toEqual(places(other))
   })
 
-  test('members of one group share: each record goes to one of them, and who stays takes over', async () => {
+  test('members of one group share the records: each record is delivered to one member, and the remaining member takes over', async () => {
     const log = await fresh()
     const { partitions } = await log.identity()
     const shared = sharedStart()
@@ -39,25 +39,25 @@ export function groupRules({ fresh }: LogSubject): void {
     expect(new Set([...places(one), ...places(other)]).size).toBe(120)
   })
 
-  test('a member that leaves from the middle of a group takes nothing from the others', async () => {
+  test('a member that leaves in the middle does not affect the partitions of the others', async () => {
     const log = await fresh()
     const { partitions } = await log.identity()
     const shared = sharedStart()
     const members = [listener(shared), listener(shared), listener(shared)]
     const subscriptions = []
     for (const member of members) subscriptions.push(await log.subscribe(`${log.topic}.g`, member))
-    const held = () => members.reduce((sum, one) => sum + one.owned.size, 0)
-    await expect.poll(held, { timeout: 25_000 }).toBe(partitions)
+    const owned = () => members.reduce((sum, one) => sum + one.owned.size, 0)
+    await expect.poll(owned, { timeout: 25_000 }).toBe(partitions)
     await subscriptions[1]?.stop()
-    await expect.poll(held, { timeout: 25_000 }).toBe(partitions)
+    await expect.poll(owned, { timeout: 25_000 }).toBe(partitions)
     await log.append(Array.from({ length: 40 }, (_, index) => record(`key-${index}`, `${index}`)))
     await expect.poll(() => new Set(members.flatMap(places)).size, { timeout: 25_000 }).toBe(40)
-    expect(held()).toBe(partitions)
+    expect(owned()).toBe(partitions)
     expect(members.flatMap(places)).toHaveLength(40)
     await Promise.all(subscriptions.map((subscription) => subscription.stop()))
   })
 
-  test('a group is followed from when it has a member until that one leaves', async () => {
+  test('a group is followed from its first member until its last one leaves', async () => {
     const log = await fresh()
     const group = `${log.topic}.followed`
     expect(await log.isFollowed(group)).toBe(false)
@@ -67,12 +67,12 @@ export function groupRules({ fresh }: LogSubject): void {
     expect(await log.isFollowed(group)).toBe(false)
   })
 
-  test('a group is forgotten when it has no members, and again without effect', async () => {
+  test('a group without members can be removed, and a second removal has no effect', async () => {
     const log = await fresh()
     await log.append(numbered('k', 3))
-    const heard = listener()
-    const subscription = await log.subscribe(`${log.topic}.gone`, heard)
-    await heard.saw(3)
+    const subscriber = listener()
+    const subscription = await log.subscribe(`${log.topic}.gone`, subscriber)
+    await subscriber.saw(3)
     await expect(log.removeGroup(`${log.topic}.gone`)).rejects.toMatchObject({ code: 'group-active', retriable: true })
     await subscription.stop()
     await log.removeGroup(`${log.topic}.gone`)
@@ -82,16 +82,16 @@ export function groupRules({ fresh }: LogSubject): void {
 
 const places = ({ seen }: Listener): string[] => seen.map(({ partition, offset }) => `${partition}:${offset}`).sort()
 
-/** Both hold their share; with one partition, one of them holds it. */
+/** True if each member owns partitions. With one partition: if one of them owns it. */
 const settled = (members: readonly Listener[], partitions: number): boolean =>
-  members.reduce((sum, { owned: held }) => sum + held.size, 0) === partitions &&
-  (partitions === 1 || members.every(({ owned: held }) => held.size > 0))
+  members.reduce((sum, { owned }) => sum + owned.size, 0) === partitions &&
+  (partitions === 1 || members.every(({ owned }) => owned.size > 0))
 
-/** A checkpoint that both members read and write, as a store would keep it. */
+/** A subscriber whose checkpoint both members read and write, as in a store. */
 function sharedStart() {
   const next = new Map<number, number>()
   return {
-    start: (marks: Watermarks) => next.get(marks.partition) ?? marks.low,
+    start: (watermarks: Watermarks) => next.get(watermarks.partition) ?? watermarks.low,
     during: (records: readonly { partition: number; offset: number }[]) => {
       for (const { partition, offset } of records) next.set(partition, offset + 1)
     },

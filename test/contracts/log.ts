@@ -7,7 +7,7 @@ import { followRules } from './log-following.ts'
 import { groupRules } from './log-groups.ts'
 import { all, numbered, record, type LogSetup, type LogSubject } from './log-records.ts'
 
-/** The rules every event log keeps. */
+/** The contract of the log port. Every adapter runs it. */
 export function logContract(name: string, open: () => Promise<LogSetup>): void {
   describe(`log contract: ${name}`, () => {
     let setup: LogSetup | undefined
@@ -36,7 +36,7 @@ const codeOf = async (work: Promise<unknown>): Promise<string | undefined> =>
   )
 
 function appendRules({ fresh }: LogSubject): void {
-  test('what was acknowledged is read back where the position says, byte for byte', async () => {
+  test('an acknowledged record is at its position, byte for byte', async () => {
     const log = await fresh()
     const sent = [
       record('a', 'one'),
@@ -57,7 +57,7 @@ function appendRules({ fresh }: LogSubject): void {
     }
   })
 
-  test('records of one key keep the order in which they were appended, also from calls that overlap', async () => {
+  test('records of one key keep the order of their appends, also of overlapping calls', async () => {
     const log = await fresh()
     const calls = Array.from({ length: 40 }, (_, call) =>
       log.append([record('k', `${call}a`), record('other', `${call}`), record('k', `${call}b`)]),
@@ -67,7 +67,7 @@ function appendRules({ fresh }: LogSubject): void {
     expect((await all(log.readKey('k'))).map(text)).toEqual(expected)
   })
 
-  test('appends that overlap are each acknowledged where they are', async () => {
+  test('overlapping appends are acknowledged with their own positions', async () => {
     const log = await fresh()
     const calls = Array.from({ length: 30 }, (_, call) =>
       Array.from({ length: 1 + (call % 3) }, (_, nth) => record(`key-${call % 4}`, `${call}/${nth}`)),
@@ -82,14 +82,14 @@ function appendRules({ fresh }: LogSubject): void {
           ] as const,
       ),
     )
-    const kept: [string, string][] = []
+    const read: [string, string][] = []
     for (const { partition } of await log.watermarks())
-      for (const one of await all(log.read(partition, 0))) kept.push([`${partition}:${one.offset}`, text(one)])
-    expect(new Map(acknowledged)).toEqual(new Map(kept))
-    expect(acknowledged).toHaveLength(kept.length)
+      for (const one of await all(log.read(partition, 0))) read.push([`${partition}:${one.offset}`, text(one)])
+    expect(new Map(acknowledged)).toEqual(new Map(read))
+    expect(acknowledged).toHaveLength(read.length)
   })
 
-  test('positions come back in the order of the records, each once', async () => {
+  test('positions are returned in the order of the records, each once', async () => {
     const log = await fresh()
     const keys = Array.from({ length: 60 }, (_, index) => `key-${index}`)
     const positions = await log.append(keys.map((key) => record(key, key)))
@@ -97,11 +97,11 @@ function appendRules({ fresh }: LogSubject): void {
     expect(new Set(positions.map(({ partition, offset }) => `${partition}:${offset}`)).size).toBe(keys.length)
   })
 
-  test('appending nothing is answered with nothing', async () => {
+  test('an append without records returns no position', async () => {
     expect(await (await fresh()).append([])).toEqual([])
   })
 
-  test('watermarks name every partition in order, and grow by what was appended', async () => {
+  test('watermarks list every partition in order, and grow with each append', async () => {
     const log = await fresh()
     const { partitions } = await log.identity()
     const before = await log.watermarks()
@@ -125,7 +125,7 @@ function readRules({ fresh, setup }: LogSubject): void {
     expect(await all(log.read(partition, 20))).toEqual([])
   })
 
-  test('a range ends where the log ended when it was asked for', async () => {
+  test('a range ends at the end of the log at the time of the call', async () => {
     const log = await fresh()
     await log.append(numbered('k', 5))
     const records: string[] = []
@@ -136,13 +136,13 @@ function readRules({ fresh, setup }: LogSubject): void {
     expect(records).toEqual(['0', '1', '2', '3', '4'])
   })
 
-  test('a range that begins past the end is refused', async () => {
+  test('a range that begins after the end is refused', async () => {
     const log = await fresh()
     await log.append(numbered('k', 2))
     expect(await codeOf(all(log.read(log.partitionOf('k'), 3)))).toBe('log-truncated')
   })
 
-  test('a reader that leaves early leaves the log usable', async () => {
+  test('the log stays usable after a reader stops early', async () => {
     const log = await fresh()
     await log.append(numbered('k', 50))
     for await (const batch of log.read(log.partitionOf('k'), 0)) {
@@ -152,7 +152,7 @@ function readRules({ fresh, setup }: LogSubject): void {
     expect(await all(log.read(log.partitionOf('k'), 0))).toHaveLength(50)
   })
 
-  test('readKey gives the records of one key only, in order, from an offset on', async () => {
+  test('readKey returns the records of one key only, in order, from an offset on', async () => {
     const log = await fresh()
     const mixed = Array.from({ length: 30 }, (_, index) =>
       record(index % 3 === 0 ? 'wanted' : `other-${index % 7}`, `${index}`),
@@ -168,7 +168,7 @@ function readRules({ fresh, setup }: LogSubject): void {
     expect(await all(log.readKey('never-written'))).toEqual([])
   })
 
-  test('what retention took away is refused, not skipped; a log that never trims begins at 0', async () => {
+  test('removed records are refused, not skipped; a log without retention begins at 0', async () => {
     const { trim } = setup()
     const log = await fresh()
     await log.append(numbered('k', 10))
@@ -184,7 +184,7 @@ function readRules({ fresh, setup }: LogSubject): void {
 }
 
 function identityRules({ fresh, setup }: LogSubject): void {
-  test('a topic keeps its identity and its records when the program starts anew', async (context) => {
+  test('a topic keeps its identity and its records over a restart', async (context) => {
     const { reopen } = setup()
     if (!reopen) return context.skip('this log cannot be opened again')
     const log = await fresh()
@@ -203,12 +203,12 @@ function identityRules({ fresh, setup }: LogSubject): void {
     expect((await one.identity()).cluster).toBe((await other.identity()).cluster)
   })
 
-  test('a topic that is not the one kept is refused', async () => {
+  test('a topic with another identity than the expected one is refused', async () => {
     const log = await fresh()
-    const kept = await log.identity()
-    expect(await codeOf(setup().logs.open(log.topic, { ...kept, topic: 'another-incarnation' }))).toBe(
+    const identity = await log.identity()
+    expect(await codeOf(setup().logs.open(log.topic, { ...identity, topic: 'another-incarnation' }))).toBe(
       'topic-recreated',
     )
-    expect(await codeOf(setup().logs.open(log.topic, { ...kept, cluster: 'another-cluster' }))).toBe('topic-recreated')
+    expect(await codeOf(setup().logs.open(log.topic, { ...identity, cluster: 'another-cluster' }))).toBe('topic-recreated')
   })
 }

@@ -8,28 +8,28 @@ export const LMDB_LOG: Mistakes = {
     find: 'next.set(topic, offset + 1)',
     replace: 'next.set(topic, offset)',
     by: `${ADAPTER_TESTS}/lmdb/log.test.ts`,
-    test: 'appends that overlap are each acknowledged where they are',
+    test: 'overlapping appends are acknowledged with their own positions',
   },
   'a subscriber continues after a batch that failed': {
     file: 'processors/adapters/lmdb/groups.ts',
     find: 'await subscriber.batch(records, lease)',
     replace: 'await subscriber.batch(records, lease).catch((error: unknown) => subscriber.failed(error))',
     by: `${ADAPTER_TESTS}/lmdb/log.test.ts`,
-    test: 'a batch that throws comes again, whole and in order',
+    test: 'a batch that throws is delivered again, completely and in order',
   },
   'two members of a group own the partition at once': {
     file: 'processors/adapters/lmdb/groups.ts',
     find: 'while (!isFirst() && !stopping.signal.aborted)',
     replace: 'while (false)',
     by: `${ADAPTER_TESTS}/lmdb/log.test.ts`,
-    test: 'a member that leaves from the middle of a group takes nothing',
+    test: 'a member that leaves in the middle does not affect',
   },
   'a log with another identity is accepted': {
     file: 'processors/adapters/lmdb/log.ts',
     find: 'if (expected !== undefined) requireIdentity(topic, expected, identity)',
     replace: '',
     by: `${ADAPTER_TESTS}/lmdb/log.test.ts`,
-    test: 'a topic that is not the one kept is refused',
+    test: 'a topic with another identity than the expected one is refused',
   },
 }
 
