@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 
-/** Who holds a lease, as people find it: the machine, the process, and one of its lives. */
+/** A name for this run of this process, for leases and claims: the machine, the process id and a random part. */
 export const createProcessName = (): string => `${hostname()}:${process.pid}:${randomUUID().slice(0, 8)}`

@@ -209,6 +209,8 @@ function identityRules({ fresh, setup }: LogSubject): void {
     expect(await codeOf(setup().logs.open(log.topic, { ...identity, topic: 'another-incarnation' }))).toBe(
       'topic-recreated',
     )
-    expect(await codeOf(setup().logs.open(log.topic, { ...identity, cluster: 'another-cluster' }))).toBe('topic-recreated')
+    expect(await codeOf(setup().logs.open(log.topic, { ...identity, cluster: 'another-cluster' }))).toBe(
+      'topic-recreated',
+    )
   })
 }
