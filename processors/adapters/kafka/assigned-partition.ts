@@ -70,6 +70,7 @@ const RESTART_FAULTS = ['topic-recreated', 'topic-missing', 'log-trimmed', 'log-
 
 export function consumePartition(plan: AssignedPartitionPlan): AssignedPartition {
   const { partition, membership, previousWork } = plan
+  const { clock, timing } = plan.settings
   const revoked = new AbortController()
   const assignment: Assignment = { partition, isCurrent: () => !revoked.signal.aborted && membership.isAlive() }
   const state: State = {
@@ -90,8 +91,7 @@ export function consumePartition(plan: AssignedPartitionPlan): AssignedPartition
       const from = idleOffset()
       if (from === undefined) return
       // Another consumer may own the partition. No batch begins until the coordinator has answered again.
-      if (!assignment.isCurrent())
-        return state.settings.clock.sleep(state.settings.timing.heartbeat / 2, revoked.signal)
+      if (!assignment.isCurrent()) return clock.sleep(timing.heartbeat / 2, revoked.signal)
       await runExclusively(state, from, () => consumeBatch(state, payload, from))
     },
     async skipMarkers(last) {
@@ -129,13 +129,8 @@ function revoke(state: State): void {
 
 /** Requests the first offset from the subscriber and starts to fetch there. Retries until it succeeds or the partition is revoked. */
 async function begin(state: State): Promise<void> {
-  const {
-    partition,
-    topic,
-    subscriber,
-    settings: { clock, timing },
-    revoked,
-  } = state
+  const { partition, topic, subscriber, settings, revoked } = state
+  const { clock, timing } = settings
   const attempt = async (): Promise<void> => {
     if (!isAssigned(state)) return
     const watermarks = await topic.watermarksOf(partition)
@@ -169,12 +164,8 @@ function fetchFrom(state: State, from: number): void {
 
 /** Throws `log-truncated` if the log ends before `from`. A new leader returns an older end for a moment, so it is requested several times. */
 async function confirmEnd(state: State, from: number): Promise<void> {
-  const {
-    partition,
-    topic,
-    settings: { clock, timing },
-    revoked,
-  } = state
+  const { partition, topic, settings, revoked } = state
+  const { clock, timing } = settings
   const watermarks = await retrying(() => topic.watermarksOf(partition), {
     clock,
     when: { result: ({ high }) => high < from },
@@ -204,13 +195,8 @@ async function runExclusively(state: State, from: number, run: () => Promise<voi
 
 function restart(state: State, error: unknown): void {
   if (!isAssigned(state) || state.next === undefined) return
-  const {
-    partition,
-    subscriber,
-    fetching,
-    settings: { clock, timing },
-    revoked,
-  } = state
+  const { partition, subscriber, fetching, settings, revoked } = state
+  const { clock, timing } = settings
   const runningBatch = state.activity === 'batch' ? state.work : Promise.resolve()
   const pause = backoff(timing, state.failures++)
   state.next = undefined
@@ -221,13 +207,8 @@ function restart(state: State, error: unknown): void {
 
 /** Fetches the same records again after a pause. Other partitions continue meanwhile. */
 async function pauseAndRetry(state: State, from: number, error: unknown): Promise<void> {
-  const {
-    partition,
-    subscriber,
-    fetching,
-    settings: { clock, timing },
-    revoked,
-  } = state
+  const { partition, subscriber, fetching, settings, revoked } = state
+  const { clock, timing } = settings
   fetching.pause(partition)
   state.activity = 'pause'
   subscriber.failed(error)
