@@ -34,8 +34,8 @@ const GROUP_MODEL = 'test/simulation/kafka-group.test.ts'
 export const KAFKA_GROUP: Mistakes = {
   'a batch begins although another member may own the partition': {
     file: 'processors/adapters/kafka/assigned-partition.ts',
-    find: 'if (!assignment.isCurrent())\n        return state.settings',
-    replace: 'if (false as boolean)\n        return state.settings',
+    find: 'if (!assignment.isCurrent()) return clock.sleep',
+    replace: 'if (false as boolean) return clock.sleep',
     by: GROUP_MODEL,
     test: 'a member that reads an old heartbeat late',
   },
