@@ -159,7 +159,7 @@ describe('the runtime', () => {
         record: { fault: { code: 'not-wire-format' } },
       })
       expect(await createPerform(runtime)('parked-retry', { all: true }, noOutput())).toEqual({
-        created: 1,
+        asked: 1,
         healed: 0,
         still: 1,
         pending: 0,
