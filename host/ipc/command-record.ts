@@ -3,6 +3,7 @@ import { hostname, userInfo } from 'node:os'
 import type { Command } from 'commander'
 import type { Store } from '../../processors/engine/ports/store.ts'
 import { removing, replacing } from '../../processors/engine/ports/store.ts'
+import type { Item } from '../../projections/item.ts'
 import { everyItem } from '../../projections/table.ts'
 import { isFault } from '../../schemas/fault.ts'
 import { connectToServer } from '../folder/folder.ts'
@@ -132,11 +133,20 @@ export const createCommandRecords = (control: Store): CommandRecords => ({
     for (const row of await control.load(found.map(({ SK }) => ({ PK, SK })))) {
       if (row === undefined) continue
       const [outcome] = await control.commit([[[removing(row)]]])
-      const { id, by, uid, host, command, at, outcome: ended } = row
-      if (outcome?.applied === 'all') taken.push({ id, by, uid, host, command, at, outcome: ended } as EndedCommand)
+      if (outcome?.applied === 'all') taken.push(endedCommandOf(row))
     }
     return taken
   },
+})
+
+const endedCommandOf = ({ id, by, uid, host, command, at, outcome }: Item): EndedCommand => ({
+  id: String(id),
+  by: String(by),
+  uid: typeof uid === 'number' ? uid : null,
+  host: String(host),
+  command: String(command),
+  at: String(at),
+  outcome: String(outcome),
 })
 
 export const outcomeOf = (error: unknown): string => (isFault(error) ? error.code : 'internal')
@@ -167,7 +177,7 @@ const HIDDEN: readonly string[] = ['json', 'reason', 'name', 'by', 'idempotencyK
 /** The command and its options as they were typed, with `…` instead of each hidden value. */
 export const commandText = (command: Command): string => {
   const values = command.registeredArguments.flatMap((argument, index) =>
-    shown(argument.name(), command.processedArgs[index] as unknown),
+    shown(argument.name(), command.processedArgs[index]),
   )
   const options = command.options.flatMap((option) => {
     const name = option.attributeName()

@@ -4,6 +4,7 @@ import { access } from '../../producers/access/access.ts'
 import { mistake } from '../../producers/http/problem.ts'
 import { command, question, type JsonSchema, type Route } from '../../producers/http/route.ts'
 import type { Scheme } from '../../producers/http/scheme.ts'
+import { accessRefusals } from '../../projections/access/refusals.ts'
 import { userIn, userPartition } from '../../projections/access/keys.ts'
 import { isoOf } from '../../projections/instant.ts'
 import type { Item, Key } from '../../projections/item.ts'
@@ -147,7 +148,7 @@ const edgeWith = (
   const routes = [discard, read].map((each) =>
     each.operationId === route?.operationId ? ({ ...each, ...route } as Route) : each,
   )
-  return { name: 'waste', routes, access, refusals: [], schemes }
+  return { name: 'waste', routes, access, refusals: [accessRefusals], schemes }
 }
 
 const edgeCaseWith = (...parts: Parameters<typeof edgeWith>): EdgeCase => {
@@ -158,7 +159,8 @@ const edgeCaseWith = (...parts: Parameters<typeof edgeWith>): EdgeCase => {
 
 domainContract(waste({ edge: edgeWith() }))
 
-const [FOLDED, TOTAL, REPEATED, DUPLICATES, ORDER, BATCHES] = Object.keys(FOLD_RULES) as [
+const [FOLDED, TOTAL, LISTED, REPEATED, DUPLICATES, ORDER, BATCHES] = Object.keys(FOLD_RULES) as [
+  string,
   string,
   string,
   string,
@@ -227,6 +229,11 @@ const MISTAKES: readonly (readonly [mistake: string, rule: string, parts: () => 
   ],
   ['an index key of another type', TOTAL, () => ({ fold: changed((item) => ({ ...item, GSI1PK: 5 })) })],
   ['an item of another log key', TOTAL, () => ({ fold: changed((item) => ({ ...item, PK: userPartition('all') })) })],
+  [
+    'a refusal with a code that its edge does not list',
+    LISTED,
+    () => ({ fold: () => ({ refusal: { code: 'full', detail: 'No.' } }), edge: edgeWith() }),
+  ],
   ['a result that depends on the process', REPEATED, () => ({ fold: countedInMemory() })],
   [
     'a fold that counts a duplicate twice',

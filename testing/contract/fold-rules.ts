@@ -6,11 +6,13 @@ import type { KeySpan } from '../../processors/engine/fold/span.ts'
 import { requireStorable } from '../../processors/engine/rows/storable.ts'
 import { canonical, isTombstone, type Item, type Stored } from '../../projections/item.ts'
 import type { Result } from '../../projections/projection.ts'
+import { engineRefusals, kindOf } from '../../projections/refusal.ts'
 import { openCodec } from '../../schemas/codec.ts'
 import type { Event } from '../../schemas/event.ts'
 import { typeOf } from '../../schemas/sources.ts'
 import { memoryStore, type MemoryStore } from '../memory-store.ts'
 import { foldsOf, type Table } from '../folds.ts'
+import { edgeOf } from '../edge/edge.ts'
 import { propertyRuns } from '../property-runs.ts'
 import { foldedTypes, type Rule } from './case.ts'
 import { anyEvents, foldedSchemas, histories, ownTypes } from './events.ts'
@@ -164,9 +166,28 @@ const batchesDoNotMatter: Rule = async (subject) => {
   )
 }
 
+/** The edge derives the HTTP status of a refusal from the kind of its code. */
+const refusalsAreListed: Rule = (subject) => {
+  const edge = edgeOf(subject.record)
+  if (edge === undefined) return
+  const { foldInto } = foldsOf(subject.record.domain, subject.record.partitions.keyIn)
+  const lists = [...edge.refusals, engineRefusals]
+  fc.assert(
+    fc.property(histories(subject), anyEvents(subject), (history, any) => {
+      const table: Table = new Map()
+      for (const [position, event] of [...history, ...any].entries())
+        for (const { refusal } of foldInto(table, event, position))
+          if (refusal !== undefined)
+            expect(kindOf(refusal.code, lists), `the kind of ${refusal.code} in the refusals of the edge`).toBeDefined()
+    }),
+    propertyRuns(50),
+  )
+}
+
 export const FOLD_RULES: Readonly<Record<string, Rule>> = {
   'every event of its schemas is folded, and every fold has a schema': everyEventIsFolded,
   'no event that the schemas allow makes a fold throw, break a law or write what no store can hold': isTotal,
+  'the edge lists every code with which a fold refuses an event': refusalsAreListed,
   'the same events give the same results': repeatsItself,
   'an event that was applied changes nothing when it is repeated at any later offset': repeatsChangeNothing,
   'the order of events of different keys does not matter': keysAreApart,

@@ -183,12 +183,12 @@ const healed = async ({ clock }: Runtime, found: readonly Found[]): Promise<Retr
 }
 
 const stateOf = async ({ pipeline, entry: { PK, SK } }: Found): Promise<'healed' | 'still' | 'pending'> => {
-  const found = (await pipeline
+  const found = await pipeline
     .serving()
     .store.reader(() => 0)
-    .get({ PK, SK })) as StoredParked | undefined
+    .get({ PK, SK })
   if (found === undefined) return 'healed'
-  return found.retry === true ? 'pending' : 'still'
+  return found['retry'] === true ? 'pending' : 'still'
 }
 
 export const discardParked: Handler<'parked-discard'> = async (runtime, { id, reason, by }) => {
@@ -217,7 +217,7 @@ const everyEntry = async (runtime: Runtime): Promise<readonly Found[]> => {
 }
 
 /** Finds parked keys by id, by position (`partition:offset`, with or without the domain) or by key. One event can be parked in several projections. */
-const find = async (runtime: Runtime, id: string): Promise<readonly Found[]> => {
+const find = async (runtime: Runtime, id: string): Promise<readonly [Found, ...Found[]]> => {
   const every = await everyEntry(runtime)
   const positions = ({ pipeline, entry }: Found): readonly string[] => [
     `${entry.partition}:${entry.offset}`,
@@ -228,11 +228,13 @@ const find = async (runtime: Runtime, id: string): Promise<readonly Found[]> => 
     (each: Found) => positions(each).includes(id),
     ({ entry }: Found) => entry.key === id,
   ]) {
-    const found = every.filter(names)
+    const [first, ...others] = every.filter(names)
+    if (first === undefined) continue
+    const found = [first, ...others] as const
     if (new Set(found.map(({ pipeline, entry }) => `${pipeline.domain.name}:${entry.key}:${entry.offset}`)).size > 1) {
       throw new Fault('bad-usage', `"${id}" is parked more than once: ${found.map(idOf).join(', ')}. Name one of them.`)
     }
-    if (found.length > 0) return found
+    return found
   }
   throw new Fault(
     'parked-unknown',
@@ -240,7 +242,7 @@ const find = async (runtime: Runtime, id: string): Promise<readonly Found[]> => 
   )
 }
 
-const findOne = async (runtime: Runtime, id: string): Promise<Found> => (await find(runtime, id))[0] as Found
+const findOne = async (runtime: Runtime, id: string): Promise<Found> => (await find(runtime, id))[0]
 
 const wasDiscarded = async (runtime: Runtime, id: string): Promise<string> => {
   for (const pipeline of runtime.pipelines.values()) {

@@ -1,9 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { expensesEdge } from '../../../producers/expenses/edge.ts'
 import { refusedEarly, refusedStatus } from '../../../producers/http/problem.ts'
-import { mealsEdge } from '../../../producers/meals/edge.ts'
-import { scalesEdge } from '../../../producers/scales/edge.ts'
 import type { Refusals } from '../../../projections/refusal.ts'
+import { ourEdges } from '../our-edges.ts'
 
 const codesIn = (lists: readonly Refusals[]): readonly string[] =>
   lists.flatMap(({ pointers: _pointers, ...kinds }) => Object.values(kinds).flat())
@@ -11,7 +9,7 @@ const codesIn = (lists: readonly Refusals[]): readonly string[] =>
 /** The status of a refusal by the name of its code: clients rely on it. */
 const statusOf = (code: string): number => (code.endsWith('-not-found') ? 404 : code.endsWith('-only') ? 403 : 409)
 
-describe.each([mealsEdge, scalesEdge, expensesEdge])('the refusals of $name', ({ refusals, routes }) => {
+describe.each(ourEdges())('the refusals of $name', ({ refusals, routes }) => {
   test('have one kind each', () => expect(new Set(codesIn(refusals)).size).toBe(codesIn(refusals).length))
 
   test('keep their status', () => {
