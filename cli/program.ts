@@ -51,7 +51,7 @@ export const createProgram = (context: UnloadedContext, exit: (code: Exit) => vo
     .showHelpAfterError('(See tributary --help or tributary COMMAND --help)')
     .addHelpText(
       'after',
-      '\nExit codes: 0 fine, 1 failed, 2 wrong usage, 3 differences found, 4 something is parked, 130 interrupted.',
+      '\nExit codes: 0 success, 1 failure, 2 wrong usage, 3 differences found, 4 a key is parked, 130 interrupted.',
     )
   // The help lists the commands in this order.
   addPipelineCommands(program, run)

@@ -8,7 +8,7 @@ const INTRO = `# The public API
 
 <!-- \`npm run pages\` writes this page from api/*.ts and the declarations that they export. Change the comments there. -->
 
-A domain in a package of its own imports these names, and nothing else can be imported from \`tributary\`. [The tutorial](tutorial.md) uses the
+A domain in a package of its own imports these names. It cannot import anything else from \`tributary\`. [The tutorial](tutorial.md) uses the
 most important ones, and [a domain, file by file](domain-file-by-file.md) shows where each belongs. A change to this page is a change for every
 such package: describe it in [CHANGELOG.md](../CHANGELOG.md).
 `

@@ -18,9 +18,9 @@ There is one program, \`tributary\`. In a clone, call it as \`node bin/tributary
 
 **Output.** Data goes to stdout; progress and logs go to stderr. \`--json\` is stable, so scripts use it. Tables fit the terminal, or 80 columns elsewhere: long text continues on the next line, and a table that is still too wide becomes one block per row. On a terminal, or with \`COLUMNS\` set, long words are broken too. Elsewhere every id stays whole. Colours are on only on a terminal: \`NO_COLOR\` and \`--no-color\` switch them off, \`FORCE_COLOR=1\` switches them on.
 
-**Exit codes.** 0 fine, 1 failed, 2 wrong usage, 3 differences found, 4 something is parked, 130 interrupted.
+**Exit codes.** 0 success, 1 failure, 2 wrong usage, 3 differences found, 4 a key is parked, 130 interrupted.
 
-**Data folder.** While a server runs on the embedded data folder, other commands reach it through a socket in that folder. Only \`start\`, \`token create\` and \`import\` create a data folder; the other commands end with \`no-data-folder\` if there is none. A server logs every command of an operator: who, what, when and how it ended ([what is logged](operating.md#who-did-what)).
+**Data folder.** While a server runs on the embedded data folder, other commands reach it through a socket in that folder. Only \`start\`, \`token create\`, \`import\` and \`restore\` create a data folder; the other commands end with \`no-data-folder\` if there is none. A server logs every command of an operator: who, what, when and how it ended ([what is logged](operating.md#who-did-what)).
 
 **Shell completion.** \`source <(tributary completion bash)\` in \`~/.bashrc\`, \`source <(tributary completion zsh)\` in \`~/.zshrc\` after \`compinit\`, or \`tributary completion fish > ~/.config/fish/completions/tributary.fish\`.
 
@@ -31,7 +31,7 @@ const CONFIGURATION_INTRO = `# Configuration
 
 <!-- \`npm run pages\` writes this page from host/config. Change the texts there. -->
 
-The program reads its configuration from the environment, once. It checks all variables at the start and lists every mistake with the fix; an unknown \`TRIBUTARY_\` variable is a mistake too. \`tributary start --print-config\` shows the configuration with hidden secrets. \`tributary doctor\` checks every service that it names.
+The program reads its configuration from the environment, once. It checks all variables at the start and lists every mistake with the fix; an unknown \`TRIBUTARY_\` variable is a mistake too. \`tributary start --print-config\` shows the configuration without the values of secrets. \`tributary doctor\` checks every service that it names.
 
 For a secret, the variable \`NAME_FILE\` can name a file that contains the value.
 `

@@ -65,7 +65,10 @@ const visit = (schema: Schema, weigh: (schema: Schema) => number, found: Found):
   if (schema.type === 'record') return schema.fields.forEach((field) => visit(field.type, weigh, found))
   if (schema.type !== 'array') return
   if (weigh(schema.items) === 0) {
-    found('weighty-items', 'The items of an array take no bytes, so no bytes back its length. Count them in a long.')
+    found(
+      'weighty-items',
+      'The items of this array take no bytes, so a short record could claim any number of items. Store their number in a long.',
+    )
   }
   visit(schema.items, weigh, found)
 }

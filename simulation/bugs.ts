@@ -122,7 +122,7 @@ const ENGINE_BUGS: Readonly<Record<string, Bug>> = {
   'the outbox is not written': writing((write) =>
     'put' in write && write.put.PK.startsWith('OUTBOX#') ? [] : [write],
   ),
-  'markers of refusals are not written': writing((write) =>
+  'rows of refusals are not written': writing((write) =>
     'put' in write && write.put.PK.startsWith('OUTCOME#') ? [] : [write],
   ),
   'an item has the wrong position': writing((write) =>

@@ -176,7 +176,7 @@ const repeat = (
 
 const reusedRefusal = (key: string) => ({
   code: 'idempotency-key-reused',
-  detail: `The Idempotency-Key "${key}" came before with another body. Use a new key for a new request.`,
+  detail: `The Idempotency-Key "${key}" was used before with another body. Use a new key for a new request.`,
 })
 
 const apply = (folding: Folding, target: FoldTarget, result: Result): Outcome => {

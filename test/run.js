@@ -106,7 +106,7 @@ if (first.files === undefined) {
 const failing = first.files.filter(({ status }) => status === 'failed')
 // A test of real services or whole processes that failed on a loaded machine runs once more, alone. If it fails again, it has failed.
 const again = first.unhandled > 0 ? [] : filesToRunAgain(failing)
-for (const name of again) console.log(`\nFAILED BESIDE OTHERS, RUN ONCE MORE ALONE: ${nameOf(name)}`)
+for (const name of again) console.log(`\nFAILED NEXT TO OTHERS, RUNS ONCE MORE ALONE: ${nameOf(name)}`)
 const second = again.length > 0 ? vitest([...again, ...options]) : undefined
 const code = second?.code ?? first.code
 const files = second?.files === undefined ? first.files : afterSecondRun(first.files, second.files)

@@ -133,13 +133,13 @@ const itemUnknown = async (
   { key, options, limit }: { key: string; options: ExplainOptions; limit: Limit },
 ): Promise<Fault> => {
   const named = `${options.pk}${options.sk === undefined ? '' : ` ${options.sk}`}`
-  const when = options.asOf === undefined ? 'No event' : `As of ${options.asOf} no event`
+  const when = options.asOf === undefined ? 'No event has' : `As of ${options.asOf}, no event had`
   const [first] =
     options.asOf === undefined ? [] : (await gather(access, { key, options, until: NO_LIMIT.passed })).steps
   if (first !== undefined)
     return new Fault(
       'item-unknown',
-      `${when} had created ${named}. The first event that created it is ${first.partition}:${first.offset}, ${iso(first.appendedAt)}.`,
+      `${when} created ${named}. The first event that created it is ${first.partition}:${first.offset}, ${iso(first.appendedAt)}.`,
     )
   const all = await gather(access, { key, options: { domain: options.domain, pk: options.pk }, until: limit.passed })
   const kind = (options.sk ?? '').split('#')[0] ?? ''
@@ -148,7 +148,7 @@ const itemUnknown = async (
     near.length === 0
       ? `The log of ${options.domain} ${all.events === 0 ? `has no event of ${key}` : 'created no item there'}.`
       : `Existing items: ${near.join(', ')}.`
-  return new Fault('item-unknown', `${when} had created ${named}. ${instead}`)
+  return new Fault('item-unknown', `${when} created ${named}. ${instead}`)
 }
 
 const show = (

@@ -69,7 +69,7 @@ export const start = async (context: Context, options: StartOptions): Promise<Ex
     const { calledAs = 'tributary' } = context
     for (const line of greeting({ config, roles, calledAs }, serving)) context.output.line(line)
     await untilAborted(context.signal)
-    logger.info('stopping: accepts no new requests, finishes the running ones')
+    logger.info('the server is stopping: it accepts no new requests and finishes the running ones')
     await inTime(serving.stop().then(() => runtime.close()))
   } catch (error) {
     // A stop that took too long has used up its time: it does not get the same time again.

@@ -7,7 +7,7 @@ export const addGenerationCommands = (program: Command, run: Run): void => {
     .command('verify')
     .argument('[domain]')
     .description(
-      'fold the log again and compare the result with every stored item, in both directions; exit 3 if they differ',
+      'fold the log again and compare the result with every stored item; report changed, missing and extra items; exit 3 if there are any',
     )
     .option('--key <key>', 'only this key')
     .option('--sample <n>', 'only this many keys, chosen at random in each run', wholeNumber(1))
@@ -54,7 +54,7 @@ export const addGenerationCommands = (program: Command, run: Run): void => {
   program
     .command('generations')
     .argument('[domain]')
-    .description('list the generations, which one serves and who follows each, or drop one')
+    .description('list the generations, which one serves and whether a processor follows each, or drop one')
     .option('--domain <domain>', 'the domain; the same as the argument')
     .option('--drop <generation>', 'remove the table and the consumer group of this generation', wholeNumber(1))
     .option('--yes', 'do not ask for confirmation (required without a terminal)')

@@ -11,7 +11,7 @@ export const addPipelineCommands = (program: Command, run: Run): void => {
       '--roles <roles>',
       `the roles that this process runs: ${ROLES.join(',')}. Default: all. ${IDLE.join(', ')} is reserved and does nothing`,
     )
-    .option('--print-config', 'print the configuration with hidden secrets, and exit')
+    .option('--print-config', 'print the configuration without the values of secrets, and exit')
     .action(run(async () => (await import('../commands/start.ts')).start))
   const token = program
     .command('token')
@@ -19,7 +19,7 @@ export const addPipelineCommands = (program: Command, run: Run): void => {
   token
     .command('create')
     .description('create a token and show its secret once; the program stores only the hash')
-    .requiredOption('--user <id>', 'the user whose data the token opens')
+    .requiredOption('--user <id>', 'the user whose data the token gives access to')
     .option('--domain <domain>', 'the domain. Default: the first domain')
     .option('--scopes <scopes>', 'the scopes of the token, comma separated: read, write, device', 'read,write')
     .option('--name <name>', 'a name for the token', 'command line')

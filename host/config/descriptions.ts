@@ -93,7 +93,7 @@ const DESCRIPTIONS: Readonly<Record<Name, Description>> = {
       '32 bytes in base64 or hex. Encrypts the keys of people that DynamoDB stores ([forgetting a person](operating.md#forgetting-a-person)).',
     unset: 'DynamoDB stores the keys without encryption',
   },
-  TRIBUTARY_QUOTA_READS: { group: LIMITS, about: 'Reading requests per person and UTC day. `off`: no limit.' },
+  TRIBUTARY_QUOTA_READS: { group: LIMITS, about: 'Read requests per person and UTC day. `off`: no limit.' },
   TRIBUTARY_QUOTA_WRITES: { group: LIMITS, about: 'Writing requests per person and UTC day. `off`: no limit.' },
   TRIBUTARY_RATE_LIMIT: {
     group: LIMITS,
@@ -102,7 +102,8 @@ const DESCRIPTIONS: Readonly<Record<Name, Description>> = {
   },
   TRIBUTARY_USAGE_SAMPLE: {
     group: LIMITS,
-    about: 'One of this many requests is counted for usage and quotas, with that weight. `off`: none is counted.',
+    about:
+      'The server counts one of N requests for usage and quotas, and counts it as N requests. `off`: it counts none.',
   },
 }
 

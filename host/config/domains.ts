@@ -41,7 +41,7 @@ const importRecord = async (name: string, folder: string): Promise<unknown> => {
   } catch (error) {
     throw new Fault(
       'bad-config',
-      `TRIBUTARY_DOMAINS names ${name}, which is neither one of our domains (${OUR_RECORDS.map(({ domain }) => domain.name).join(', ')}) nor a package that can be loaded: ${messageOf(error)}. Is it built?`,
+      `TRIBUTARY_DOMAINS names ${name}, which is neither a domain of this program (${OUR_RECORDS.map(({ domain }) => domain.name).join(', ')}) nor a package that can be loaded: ${messageOf(error)}. Is it built?`,
       { cause: error },
     )
   }

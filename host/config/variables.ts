@@ -84,7 +84,7 @@ const seriesEndpoint: Parse<string | undefined> = (text) => {
   try {
     return endpoint(text)
   } catch {
-    throw new Mistake('is neither `aws`, nor `dynamodb`, nor an http(s) URL; write for example http://127.0.0.1:8086')
+    throw new Mistake('is neither `aws`, nor `dynamodb`, nor an http(s) URL; write for example http://127.0.0.1:8087')
   }
 }
 

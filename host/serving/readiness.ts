@@ -38,7 +38,10 @@ export const readinessOf = async (
     if (stalled !== undefined) return { ready: false, text: `${name} does not fold: ${failureText(stalled)}` }
     const behind = behindIn(pipeline, lags)
     if (behind > 0)
-      return { ready: false, text: `${name} is catching up: ${counted(behind, 'event')} from before the start to fold` }
+      return {
+        ready: false,
+        text: `${name} is catching up: ${counted(behind, 'event')} that the log contained at the start must still be folded`,
+      }
     return processor && lagEvents > READY_LAG_EVENTS
       ? { ready: false, text: `${name} is catching up: ${counted(lagEvents, 'event')} behind` }
       : READY

@@ -82,7 +82,7 @@ const joined = (
   const failed = (error: unknown): void =>
     parts.logger.warn(
       { err: error },
-      `Joining ${join.url} waits until the items have caught up, and the server cannot find out whether they have`,
+      `The connection to ${join.url} waits until the items have caught up with the log. The server cannot read their positions now`,
     )
   const caughtUp = retrying(isCaughtUp, {
     clock: parts.clock,

@@ -84,7 +84,7 @@ export const exponentFits = (
   if (balance === undefined || balance.exponent === exponent) return undefined
   return refuse(
     'exponent-changed',
-    `${currency} has ${balance.exponent} decimals in group ${group}, and this has ${exponent}.`,
+    `${currency} has ${balance.exponent} decimals in group ${group}. This amount has ${exponent}.`,
   )
 }
 
@@ -115,7 +115,7 @@ export const contribute = (
     if (!move(work, { group, currency, exponent: own[0]?.exponent ?? 0, at, deltas }))
       return refuse(
         'too-many-members',
-        `More people have balances in group ${group} than one item holds. Begin another group.`,
+        `Too many people have balances in group ${group}: one item cannot contain them. Create another group.`,
       )
     credit(work, group, own)
   }

@@ -39,8 +39,7 @@ export const expenseRecorded = (event: ExpenseRecorded, get: Get): Result => {
   const { expenseId: id, spentAt, rowHash } = data
   const group = changeableGroup(event, get)
   if ('refusal' in group) return group
-  if (!isId(id))
-    return refuse('expense-invalid', 'An expense is named by an id of 1 to 64 letters, digits and _ . : @ -')
+  if (!isId(id)) return refuse('expense-invalid', 'An expense needs an id of 1 to 64 letters, digits and _ . : @ -')
   if (get(expenseNames.key(meta.key, id)) !== undefined) return DUPLICATE
   const work = startWork(get)
   const refused = misfit(work, event)
@@ -76,7 +75,7 @@ export const expenseRevised = (event: ExpenseRevised, get: Get): Result => {
   if (data.revision !== before.revision + 1)
     return refuse(
       'revision-stale',
-      `Expense ${before.id} is at revision ${before.revision}, and the sender had read revision ${data.revision - 1}. Read it again.`,
+      `Expense ${before.id} is at revision ${before.revision}, and the request is based on revision ${data.revision - 1}. Read the expense again.`,
     )
   const work = startWork(get)
   const refused = misfit(work, event, before)

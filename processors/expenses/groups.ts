@@ -133,5 +133,5 @@ const isTitle = (title: string): boolean => title.length >= 1 && title.length <=
 
 const invalid = refuse(
   'group-invalid',
-  'A group has an id, a title of 1 to 200 characters, a currency of 2 to 10 capital letters, and perhaps the id of a chat.',
+  'A group has an id, a title of 1 to 200 characters, a currency of 2 to 10 capital letters, and optionally the id of a chat.',
 )

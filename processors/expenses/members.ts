@@ -54,8 +54,7 @@ export const memberJoined = (event: MemberJoined, get: Get): Result => {
   } = event
   const group = get(groups.key(meta.key))
   if (group === undefined) return noGroup(meta.key)
-  if (!isId(userId))
-    return refuse('member-invalid', 'A member is named by an id of 1 to 64 letters, digits and _ . : @ -')
+  if (!isId(userId)) return refuse('member-invalid', 'A member needs an id of 1 to 64 letters, digits and _ . : @ -')
   const before = get(members.key(meta.key, userId))
   if (hasApplied(before?._heard, event)) return DUPLICATE
   const isNew = before === undefined || before.leftAt !== undefined

@@ -42,10 +42,10 @@ export const settlementProposed = (event: SettlementProposed, get: Get): Result 
   if (!isId(id) || (txHash !== null && !isTxHash(txHash)))
     return refuse(
       'settlement-invalid',
-      'A settlement has an id of 1 to 64 letters, digits and _ . : @ -, and perhaps the hash of a transaction.',
+      'A settlement has an id of 1 to 64 letters, digits and _ . : @ -, and optionally the hash of a transaction.',
     )
   if (get(settlementNames.key(meta.key, id)) !== undefined) return DUPLICATE
-  if (fromUserId === toUserId) return refuse('settlement-to-self', 'Nobody pays themselves.')
+  if (fromUserId === toUserId) return refuse('settlement-to-self', 'The payer and the payee must be different people.')
   const work = startWork(get)
   const refused =
     sumMisfit(amountMinor, data) ??
@@ -101,7 +101,7 @@ export const settlementConfirmed = (event: SettlementConfirmed, get: Get): Resul
   const decided = decidedBefore(found, event, isTooLate(found, 'completed', data.txHash))
   if (decided !== undefined) return decided
   if (data.txHash !== null && !isTxHash(data.txHash))
-    return refuse('settlement-invalid', 'That is no hash of a transaction.')
+    return refuse('settlement-invalid', 'txHash is not the hash of a transaction.')
   const work = startWork(get)
   const refused = exponentFits(work, meta.key, found)
   if (refused !== undefined) return refused
@@ -156,7 +156,8 @@ const decidedBefore = (
   tooLate: boolean,
 ): Result | undefined => {
   if (hasApplied(_heard, event)) return DUPLICATE
-  if (tooLate) return refuse('settlement-final', `Settlement ${id} is ${status}, and stays so.`)
+  if (tooLate)
+    return refuse('settlement-final', `Settlement ${id} is ${status}, which is final. Propose another settlement.`)
   return status === 'pending' ? undefined : DUPLICATE
 }
 

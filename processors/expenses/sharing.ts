@@ -28,7 +28,7 @@ export const misfit = (
   if (others > MOST_BENEFICIARIES)
     return refuse(
       'too-many-beneficiaries',
-      `An expense is for at most ${MOST_BENEFICIARIES} others than the payer, and this is for ${others}. Split it into two.`,
+      `An expense can be for at most ${MOST_BENEFICIARIES} people besides the payer. This one is for ${others}. Record two expenses.`,
     )
   const named = [payerId, ...splits.map(({ userId }) => userId)]
   return (
@@ -63,8 +63,9 @@ const splitsMisfit = ({
 }: ExpenseRecorded['data'] | ExpenseRevised['data']): Refused | undefined => {
   const users = new Set(splits.map(({ userId }) => userId))
   if (splits.length === 0 || users.size < splits.length)
-    return refuse('splits-mismatch', 'An expense is split among people, and each of them is named once.')
-  if (splits.some(({ minor }) => minor < 0n)) return refuse('splits-mismatch', 'Nobody bears less than nothing.')
+    return refuse('splits-mismatch', 'The splits must name at least one person, and each person once.')
+  if (splits.some(({ minor }) => minor < 0n))
+    return refuse('splits-mismatch', 'A part of an expense cannot be negative.')
   const sum = splits.reduce((total, { minor }) => total + minor, 0n)
   return sum === amountMinor
     ? undefined

@@ -9,12 +9,15 @@ import { refuse } from '../../projections/expenses/refusals.ts'
 export const transactionClaimed = ({ data, meta }: TransactionClaimed, get: Get): Result => {
   const { txHash, groupId, settlementId, verifiedAt, confirmedBy } = data
   if (!isTxHash(txHash) || transactionLogKey(txHash) !== meta.key || !isId(groupId) || !isId(settlementId)) {
-    return refuse('transaction-invalid', 'A transaction is claimed under its own hash, for a settlement of a group.')
+    return refuse(
+      'transaction-invalid',
+      'The claim of a transaction needs its hash as the log key, a group id and a settlement id.',
+    )
   }
   const claim = get(transactions.key(txHash))
   if (claim !== undefined) {
     if (claim.groupId === groupId && claim.settlementId === settlementId) return DUPLICATE
-    return refuse('transaction-claimed', `Transaction ${txHash} settles ${claim.settlementId} already.`)
+    return refuse('transaction-claimed', `Transaction ${txHash} already completes settlement ${claim.settlementId}.`)
   }
   const item: TransactionItem = {
     ...transactions.key(txHash),

@@ -24,7 +24,7 @@ export const mealCorrected = (event: MealCorrected, get: Get): Result => {
   if (refusal !== undefined) return refusal
   const other = after.SK === found.meal.SK ? undefined : get<MealItem>(keyIn(after))
   if (other !== undefined)
-    return refuse('meal-key-taken', `Meal ${other.mealId} lies at this instant and has the same uid.`)
+    return refuse('meal-key-taken', `Meal ${other.mealId} has the same instant and the same uid.`)
   replaceWords(after, event)
   return putReplacement(event, found, after, get)
 }
@@ -83,7 +83,7 @@ const replaceTime = (meal: Draft<MealItem>, { data, meta }: MealCorrected): Resu
   if (eatenAt !== null && !isInstant(eatenAt))
     return refuse('eaten-at-out-of-range', 'A meal is eaten between the years 1 and 9998.')
   if (utcOffsetMinutes !== null && !isOffset(utcOffsetMinutes)) {
-    return refuse('utc-offset-out-of-range', 'Wall clocks run from 12 hours behind UTC to 14 ahead.')
+    return refuse('utc-offset-out-of-range', 'The UTC offset must be between -12:00 and +14:00.')
   }
   if (userDate !== null && !isDay(userDate)) return refuse('user-date-invalid', `${userDate} is not a day.`)
   if (tz !== null) meal.tz = tz

@@ -47,7 +47,10 @@ export const mealRestored = (event: MealRestored, get: Get): Result => {
   if (hasApplied(found.gone.meal._heard, event)) return DUPLICATE
   const other = get<MealItem>(keyIn(found.gone.meal))
   if (other !== undefined)
-    return refuse('meal-key-taken', `Meal ${other.mealId} lies where this one was; move it first.`)
+    return refuse(
+      'meal-key-taken',
+      `Meal ${other.mealId} now has the instant and the uid of the deleted meal. Move meal ${other.mealId} first.`,
+    )
   const meal = { ...found.gone.meal, _heard: withApplied(found.gone.meal._heard, event) }
   return replaceMeal(
     {

@@ -20,7 +20,7 @@ export const mealLogged = (event: MealLogged, get: Get): Result => {
   const checked = checkNewMeal(event, get)
   if ('result' in checked) return checked.result
   if (!isOffset(data.utcOffsetMinutes))
-    return refuse('utc-offset-out-of-range', 'Wall clocks run from 12 hours behind UTC to 14 ahead.')
+    return refuse('utc-offset-out-of-range', 'The UTC offset must be between -12:00 and +14:00.')
   const implied = dayOf(data.eatenAt, data.utcOffsetMinutes)
   // A day that the user chose stays. A day that another version of the rule gave is computed again.
   const userDate = data.dayOverridden || data.dayRuleVersion === DAY_RULE_VERSION ? data.userDate : implied
@@ -57,7 +57,10 @@ const checkNewMeal = (
   const eaten = isoOf(data.eatenAt)
   if (!isInstant(data.eatenAt) || !isMealIdOf(data.mealId, eaten)) {
     return {
-      result: refuse('meal-id-invalid', `${data.mealId} does not name the instant it was eaten (${eaten}) and a uid.`),
+      result: refuse(
+        'meal-id-invalid',
+        `${data.mealId} must consist of the instant at which the meal was eaten (${eaten}) and a uid.`,
+      ),
     }
   }
   const key = meals.key(meta.key, eaten, uidOf(data.mealId))

@@ -37,7 +37,7 @@ export const wrongAmounts = (
 
 const wrongList = (list: readonly NutrientAmount[]): Result | undefined => {
   if (list.length > MAX_EXTENDED)
-    return refuse('too-many-nutrients', `A meal has at most ${MAX_EXTENDED} nutrients beside the main four.`)
+    return refuse('too-many-nutrients', `A meal has at most ${MAX_EXTENDED} nutrients besides the main four.`)
   for (const { name, amount } of list) {
     if (!isNutrientName(name)) return refuse('nutrient-name-invalid', 'A nutrient has a name of 1 to 64 characters.')
     if (!isAmount(amount)) return refuse('nutrient-out-of-range', `The amount of ${name} is from 0 to 10,000,000.`)

@@ -25,7 +25,7 @@ export const targetsChanged = (event: TargetsChanged, get: Get): Result => {
   const rejected = duplicateOrConflict(before, event, get)
   if (rejected !== undefined) return rejected
   if (!isDay(data.effectiveFromDate) || data.effectiveFromDate > dayAfter(utcDateOf(meta.occurredAt))) {
-    return refuse('effective-date-out-of-range', 'Targets hold from a day that is no later than tomorrow.')
+    return refuse('effective-date-out-of-range', 'The first day of targets cannot be later than tomorrow.')
   }
   const after = nextTargets(before, event, data.effectiveFromDate)
   for (const macro of MACROS) {

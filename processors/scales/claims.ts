@@ -17,7 +17,7 @@ export const deviceClaimed = (event: DeviceClaimed, get: Get): Result => {
     meta,
   } = event
   if (device_id !== meta.key || !isId(device_id) || !isId(loc_id))
-    return refuse('device-not-found', `${device_id} is not the id of a device, or ${loc_id} of no location.`)
+    return refuse('device-not-found', `${device_id} is not a valid device id, or ${loc_id} is not a valid location id.`)
   const claim = get(claims.key(device_id))
   if (hasApplied(claim?._heard, event) || claim?.loc_id === loc_id) return DUPLICATE
   if (claim !== undefined && claim.loc_id !== null)

@@ -12,9 +12,9 @@ export const locationOpened = ({ meta }: LocationOpened, get: Get): Result => {
   const owner = get(owners.key(meta.key))
   const { key: loc, actorId } = meta
   if (!isId(loc) || actorId === null || !isUser(actorId))
-    return refuse('member-invalid', 'A location has an id, and somebody opens it.')
+    return refuse('member-invalid', 'A location needs a valid id and an actor who opens it.')
   if (owner !== undefined)
-    return owner.user_id === actorId ? DUPLICATE : refuse('location-taken', `Location ${loc} belongs to somebody else.`)
+    return owner.user_id === actorId ? DUPLICATE : refuse('location-taken', `Location ${loc} has another owner.`)
   const at = isoOf(meta.occurredAt)
   const work = startWork(get)
   work.put({ ...owners.key(loc), user_id: actorId, opened_at: at } satisfies OwnerItem)
@@ -28,8 +28,8 @@ export const memberAdded = (event: MemberAdded, get: Get): Result => {
     meta,
   } = event
   const owner = get(owners.key(meta.key))
-  if (owner === undefined) return refuse('location-not-found', `Nobody has opened location ${meta.key}.`)
-  if (!isUser(user_id)) return refuse('member-invalid', 'A member is named by an id.')
+  if (owner === undefined) return refuse('location-not-found', `There is no location ${meta.key}.`)
+  if (!isUser(user_id)) return refuse('member-invalid', 'A member needs a valid user id.')
   if (hasApplied(owner._heard, event) || get(members.key(meta.key, user_id)) !== undefined) return DUPLICATE
   const work = startWork(get)
   work.put({
@@ -48,9 +48,9 @@ export const memberRemoved = (event: MemberRemoved, get: Get): Result => {
     meta,
   } = event
   const owner = get(owners.key(meta.key))
-  if (owner === undefined) return refuse('location-not-found', `Nobody has opened location ${meta.key}.`)
+  if (owner === undefined) return refuse('location-not-found', `There is no location ${meta.key}.`)
   if (hasApplied(owner._heard, event)) return DUPLICATE
-  if (owner.user_id === user_id) return refuse('owner-stays', 'The owner of a location stays its member.')
+  if (owner.user_id === user_id) return refuse('owner-stays', 'The owner of a location cannot be removed from it.')
   if (!isUser(user_id) || get(members.key(meta.key, user_id)) === undefined)
     return refuse('member-not-found', `${user_id} is no member of location ${meta.key}.`)
   const work = startWork(get)

@@ -1,6 +1,6 @@
 /** The location's settings that separate a pour from noise and from a silence. */
 export interface Thresholds {
-  /** A smaller step down is noise. */
+  /** A smaller fall of the weight is noise and not a pour. */
   readonly pour_min_gallons: number
   /** A pour has ended if the weight has not fallen for this long. */
   readonly pour_settle_secs: number

@@ -90,18 +90,21 @@ export const readingReported = (event: ReadingReported, get: Get): Result => {
   return work.result()
 }
 
-const UNKNOWN = { reason: 'unknown-device', detail: 'The device was not registered here when it said so.' } as const
+const UNKNOWN = {
+  reason: 'unknown-device',
+  detail: 'The device was not registered at this location at the time of the reading. Claim it for the location.',
+} as const
 const NO_TAP = {
   reason: 'no-tap',
-  detail: 'The device stood under no tap when it measured this. Assign it to one.',
+  detail: 'The device had no tap at the time of the reading. Assign the device to a tap.',
 } as const
 const REUSED = {
   reason: 'sequence-reused',
-  detail: 'The device said something else under the same boot and sequence.',
+  detail: 'Another reading of the device has the same boot and sequence, but other values.',
 } as const
 const USED = {
   reason: 'sequence-reused',
-  detail: 'The device used the same boot and sequence before. With another boot whenever it starts, it is believed.',
+  detail: 'The device used the same boot and sequence before. Send another boot value after each start of the device.',
 } as const
 
 export const isOld = (state: TapStateItem | undefined, at: number): boolean =>

@@ -61,7 +61,7 @@ export const tareRecorded = (event: TareRecorded, get: Get): Result => {
 const UNFIT = {
   reason: 'tare',
   detail:
-    'The keg on the tap cannot weigh that: a full one weighs more than it does empty, an empty one less than full.',
+    'The keg on the tap cannot have this weight. A full keg must weigh more than its empty weight, and an empty keg less than its full weight.',
 } as const
 
 /** False for a weight that the keg cannot have. Such a weight would be stored with its beer and used for later kegs. */

@@ -133,7 +133,7 @@ const usage = question({
   method: 'GET',
   url: '/v1/usage',
   operationId: 'getUsage',
-  summary: 'The number of your requests on a UTC day, sampled. Default: today.',
+  summary: 'Get the number of your requests on a UTC day, sampled. Default: today.',
   query: { type: 'object', additionalProperties: false, properties: { day: { type: 'string', maxLength: 10 } } },
   result: {
     type: 'object',

@@ -17,7 +17,7 @@ const balances = question({
   url: '/api/groups/:groupId/balances',
   operationId: 'listBalances',
   summary:
-    'The balances of the group by currency: what each person paid, bears, sent and received, now or at an earlier time.',
+    'Get the balances of the group by currency: the amounts that each person paid, owes as a share, sent and received, now or at an earlier time.',
   query: {
     type: 'object',
     additionalProperties: false,
@@ -54,7 +54,7 @@ const debts = question({
   method: 'GET',
   url: '/api/groups/:groupId/debts',
   operationId: 'listDebts',
-  summary: `Who owes whom, by currency. Simplified: never more payments than pair by pair, and the fewest possible for up to ${MOST_EXACT} people with a balance other than zero (by an exact division into zero-sum groups). Or pair by pair.`,
+  summary: `Get the debts of the group by currency. Simplified: never more payments than pair by pair, and the fewest possible for up to ${MOST_EXACT} people with a balance other than zero (by an exact division into zero-sum groups). Or pair by pair.`,
   query: {
     type: 'object',
     additionalProperties: false,

@@ -19,7 +19,7 @@ const createInvitation = command({
   url: '/api/groups/:groupId/invitations',
   operationId: 'createInvitation',
   summary:
-    'Invite people to the group. Everybody who knows the secret can join until the invitation expires, is revoked, or its creator leaves the group. The secret is in this answer only.',
+    'Invite people to the group. Everybody who has the secret can join until the invitation expires, is revoked, or its creator leaves the group. The secret is in this answer only.',
   body: {
     type: ['object', 'null'],
     additionalProperties: false,
@@ -69,7 +69,7 @@ const listInvitations = question({
   method: 'GET',
   url: '/api/groups/:groupId/invitations',
   operationId: 'listInvitations',
-  summary: 'The open invitations of a group, without their secrets.',
+  summary: 'List the open invitations of a group, without their secrets.',
   result: listOf(openInvitation.schema),
   answer: async (call) => {
     const open = (await queriesOf(call).invitations(groupOf(call))).filter(

@@ -76,7 +76,7 @@ const leave = command({
   url: '/api/groups/:groupId/leave',
   operationId: 'leaveGroup',
   summary:
-    'Leave a group. Your balance stays, and you can read on. If you own the group, the member who joined first becomes the owner.',
+    'Leave a group. Your balance stays, and you can still read the group. If you own the group, the member who joined first becomes the owner.',
   status: 200,
   result: member.schema,
   decide: (call) => {

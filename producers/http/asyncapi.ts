@@ -44,7 +44,7 @@ const SENT = /^(live|.*Events)$/
 const channelsOf = ({ name, live, channels }: AsyncApiParts['domains'][number], messages: Json): Json => ({
   [`${name}Events`]: {
     address: `${name}.events`,
-    description: `The events of ${name}. All items are folded from this topic.`,
+    description: `The events of ${name}. The items of the domain are folded from this topic.`,
     messages,
     bindings: { kafka: { topic: `${name}.events` } },
   },

@@ -115,7 +115,7 @@ const requireOrigin = ({ headers, host }: FastifyRequest, origins: readonly stri
   throw new Problem(
     403,
     'origin-refused',
-    `Pages of ${origin} must not connect. If they should, add the origin to TRIBUTARY_ORIGINS.`,
+    `Pages of ${origin} are not allowed to connect. To allow them, add the origin to TRIBUTARY_ORIGINS.`,
   )
 }
 
@@ -207,7 +207,7 @@ const checkAdmission = (socket: WebSocket, admit: () => Promise<void>): (() => v
   const check = () =>
     admit().catch((error: unknown) => {
       if (error instanceof Problem && [401, 403, 404].includes(error.status))
-        sinkOf(socket).close(REFUSED, 'you must not watch this any more')
+        sinkOf(socket).close(REFUSED, 'you may not read this any more')
     })
   const timer = setInterval(() => void check(), CHECK_MS)
   return () => clearInterval(timer)

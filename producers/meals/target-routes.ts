@@ -114,7 +114,7 @@ const defineNutrient = command({
   method: 'PUT',
   url: '/v1/nutrients/:name',
   operationId: 'defineNutrient',
-  summary: 'Define a nutrient beside the main four, or change its unit or goal.',
+  summary: 'Define a nutrient besides the main four, or change its unit or goal.',
   body: nutrientBody,
   status: 200,
   result: nutrient.schema,

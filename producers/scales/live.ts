@@ -11,7 +11,7 @@ const [LOCATION, ALERT] = [locationPartition(''), alertPartition('')]
 export const barLive: LiveSpec = {
   url: '/v1/live',
   operationId: 'watchLocation',
-  summary: 'A bar as it changes (WebSocket): a snapshot of its taps and active alerts, then every change in order.',
+  summary: 'Watch a location over a WebSocket: a snapshot of its taps and active alerts, then every change in order.',
   query: {
     type: 'object',
     additionalProperties: false,

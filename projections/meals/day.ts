@@ -10,7 +10,7 @@ export const DAY_RULES = { 1: { startMinutes: 4 * 60 } } as const satisfies { re
 export const DAY_RULE_VERSION = 1
 const DAY_RULE: DayRule = DAY_RULES[DAY_RULE_VERSION]
 
-/** Wall clocks run from 12 hours behind UTC to 14 ahead. */
+/** The UTC offset must be between -12:00 and +14:00. */
 const MIN_OFFSET = -12 * 60
 const MAX_OFFSET = 14 * 60
 export const isOffset = (minutes: number): boolean =>

@@ -61,15 +61,15 @@ export type PatUsedPersonal = never
 /** A personal access token was used. Appended at most once per token and day. */
 export type PatUsed = Event<'PatUsed', PatUsedData, PatUsedPersonal>
 
-/** The person of meta.subjectId is forgotten. Their encryption key is destroyed, and the fold removes their words from these items. */
+/** The person of meta.subjectId is forgotten. Their encryption key is destroyed, and the fold removes their personal data from these items. */
 export interface PersonForgottenData {
-  /** Items of this log key that contained words of the person when the event was appended. The event names them because a fold cannot list items. The fold writes each of them, changed or not, so that every replay writes the same items. */
+  /** Items of this log key that contained personal data of the person when the event was appended. The event names them because a fold cannot list items. The fold writes each of them, changed or not, so that every replay writes the same items. */
   readonly items: readonly ItemName[]
 }
 
 export type PersonForgottenPersonal = never
 
-/** The person of meta.subjectId is forgotten. Their encryption key is destroyed, and the fold removes their words from these items. */
+/** The person of meta.subjectId is forgotten. Their encryption key is destroyed, and the fold removes their personal data from these items. */
 export type PersonForgotten = Event<'PersonForgotten', PersonForgottenData, PersonForgottenPersonal>
 
 /** The events that schemas/common.avdl declares. */

@@ -4,13 +4,13 @@ import type { Event } from '../event.ts'
 /** How a payment was confirmed. */
 export type ConfirmedBy = 'manual' | 'ton'
 
-/** What was written about an expense. */
+/** The texts of an expense. */
 export interface ExpenseRecordedPersonal {
   /** The purpose of the expense, as the person who recorded it wrote it. */
   readonly description: string
 }
 
-/** What was written about the expense. */
+/** The texts of the expense. */
 export interface ExpenseRevisedPersonal {
   /** The purpose of the expense, as the person who recorded it wrote it. */
   readonly description: string
@@ -20,7 +20,7 @@ export interface ExpenseRevisedPersonal {
 
 /** The person who created the group. */
 export interface GroupCreatedPersonal {
-  /** As they call themselves. */
+  /** The display name. */
   readonly name: string
   /** Telegram @username, without the @. */
   readonly username: string | null
@@ -29,7 +29,7 @@ export interface GroupCreatedPersonal {
 
 /** The person who joined. */
 export interface MemberJoinedPersonal {
-  /** As they call themselves. */
+  /** The display name. */
   readonly name: string
   /** Telegram @username, without the @. */
   readonly username: string | null
@@ -38,7 +38,7 @@ export interface MemberJoinedPersonal {
 
 /** The new name, username and avatar of the member. */
 export interface MemberProfileChangedPersonal {
-  /** As they call themselves. */
+  /** The display name. */
   readonly name: string
   /** Telegram @username, without the @. */
   readonly username: string | null
@@ -47,14 +47,14 @@ export interface MemberProfileChangedPersonal {
 
 /** The profile of a person. */
 export interface ProfileToldPersonal {
-  /** As they call themselves. */
+  /** The display name. */
   readonly name: string
   /** Telegram @username, without the @. */
   readonly username: string | null
   readonly avatarUrl: string | null
 }
 
-/** What one person bears of an expense. */
+/** The part of one person in an expense. */
 export interface Split {
   readonly userId: string
   /** In the currency's smallest unit. The parts of an expense add up to its amount. */
@@ -254,28 +254,28 @@ export type GroupUnarchivedPersonal = never
 /** The owner unarchived the group. Members can change it again. */
 export type GroupUnarchived = Event<'GroupUnarchived', GroupUnarchivedData, GroupUnarchivedPersonal>
 
-/** A member invited others to the group. Whoever knows the secret can join until the invitation expires or is revoked. */
+/** A member invited others to the group. Everybody who has the secret can join until the invitation expires or is revoked. */
 export interface InvitationCreatedData {
   readonly invitationId: string
   /** SHA-256 of the secret in hex. The secret itself is stored nowhere. */
   readonly secretHash: string
-  /** The invitation admits nobody from this instant on. */
+  /** The instant at which the invitation expires. */
   readonly expiresAt: number
 }
 
 export type InvitationCreatedPersonal = never
 
-/** A member invited others to the group. Whoever knows the secret can join until the invitation expires or is revoked. */
+/** A member invited others to the group. Everybody who has the secret can join until the invitation expires or is revoked. */
 export type InvitationCreated = Event<'InvitationCreated', InvitationCreatedData, InvitationCreatedPersonal>
 
-/** An invitation admits nobody any more. */
+/** An invitation was revoked. */
 export interface InvitationRevokedData {
   readonly invitationId: string
 }
 
 export type InvitationRevokedPersonal = never
 
-/** An invitation admits nobody any more. */
+/** An invitation was revoked. */
 export type InvitationRevoked = Event<'InvitationRevoked', InvitationRevokedData, InvitationRevokedPersonal>
 
 /** A person became a member of the group, for the first time or again. */

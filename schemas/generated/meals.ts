@@ -4,9 +4,9 @@ import type { Event } from '../event.ts'
 /** The unit in which energy is shown. Amounts are always stored in kilocalories. */
 export type DisplayUnit = 'kcal' | 'kj'
 
-/** What a person wrote about a meal before version 4. */
+/** The texts of a meal before version 4. */
 export interface LegacyMealAdoptedPersonal {
-  /** What was eaten, in the words of the user. */
+  /** The description of the meal, as the user wrote it. */
   readonly mealSummary: string
   readonly emoji: string | null
   readonly notes: string | null
@@ -21,17 +21,17 @@ export interface MealCorrectedPersonal {
   readonly reason: string | null
 }
 
-/** What a person wrote about a meal. */
+/** The texts of a meal. */
 export interface MealLoggedPersonal {
-  /** What was eaten, in the words of the user. */
+  /** The description of the meal, as the user wrote it. */
   readonly mealSummary: string
   readonly emoji: string | null
   readonly notes: string | null
 }
 
-/** An amount of a nutrient beside the main four. Events contain lists of them and no maps, so that no name becomes a property. */
+/** An amount of a nutrient besides the main four. Events contain lists of them and no maps, so that no name becomes a property. */
 export interface NutrientAmount {
-  /** As the registry spells it. */
+  /** The name of the nutrient in the registry. */
   readonly name: string
   /** In thousandths of the registry's unit: 1500 is 1.5. */
   readonly amount: number
@@ -57,9 +57,9 @@ export interface LegacyMealAdoptedData {
   readonly carbs: number
   /** Grams. In thousandths: 1500 is 1.5. */
   readonly fat: number
-  /** Nutrients beside the main four that the registry knew. */
+  /** Nutrients besides the main four that the registry contained. */
   readonly extended: readonly NutrientAmount[]
-  /** The import that brought it. */
+  /** The id of the import that appended the event. */
   readonly importId: string | null
   /** Hash of the imported row. */
   readonly rowHash: string | null
@@ -151,13 +151,13 @@ export interface MealLoggedData {
   readonly carbs: number
   /** Grams. In thousandths: 1500 is 1.5. */
   readonly fat: number
-  /** Nutrients beside the main four that the registry knew. */
+  /** Nutrients besides the main four that the registry contained. */
   readonly extended: readonly NutrientAmount[]
-  /** Nutrients that the registry of the snapshot did not know, kept for a later re-derivation. */
+  /** Nutrients that the registry of the snapshot did not contain. They are stored for a later re-derivation and do not count. */
   readonly dropped: readonly NutrientAmount[]
   /** Version of the registry snapshot that the edge filtered by; null when the fold filters. */
   readonly registryVersion: number | null
-  /** The import that brought it. */
+  /** The id of the import that appended the event. */
   readonly importId: string | null
   /** Hash of the imported row. A repeated import of the row has the same hash. */
   readonly rowHash: string | null
@@ -221,7 +221,7 @@ export interface TargetsChangedData {
   /** Grams. In thousandths: 1500 is 1.5. */
   readonly fat: number | null
   readonly displayUnit: DisplayUnit | null
-  /** The first logical day the targets hold for, YYYY-MM-DD. */
+  /** The first logical day to which the targets apply, YYYY-MM-DD. */
   readonly effectiveFromDate: string
 }
 

@@ -4,7 +4,7 @@ import type { Event } from '../event.ts'
 /** Which keg was on the scale when the tare was measured. */
 export type TareKind = 'empty' | 'full'
 
-/** Somebody saw an alert. */
+/** A person acknowledged an alert. */
 export interface AlertAcknowledgedData {
   readonly type: string
   /** TAP#nn or DEVICE#id. */
@@ -13,7 +13,7 @@ export interface AlertAcknowledgedData {
 
 export type AlertAcknowledgedPersonal = never
 
-/** Somebody saw an alert. */
+/** A person acknowledged an alert. */
 export type AlertAcknowledged = Event<'AlertAcknowledged', AlertAcknowledgedData, AlertAcknowledgedPersonal>
 
 /** A beer was changed. A field that is null stays as it is. */
@@ -133,7 +133,7 @@ export type DeviceClaimedPersonal = never
 /** A location claimed a device. Keyed by the device: the first claim in the log wins. */
 export type DeviceClaimed = Event<'DeviceClaimed', DeviceClaimedData, DeviceClaimedPersonal>
 
-/** The claim was won: the device belongs to the location. Derived from DeviceClaimed. */
+/** The claim succeeded: the device belongs to the location. Derived from DeviceClaimed. */
 export interface DeviceRegisteredData {
   readonly device_id: string
   /** The number of claims of the device, with this one. Each claim starts with new items. */
@@ -142,7 +142,7 @@ export interface DeviceRegisteredData {
 
 export type DeviceRegisteredPersonal = never
 
-/** The claim was won: the device belongs to the location. Derived from DeviceClaimed. */
+/** The claim succeeded: the device belongs to the location. Derived from DeviceClaimed. */
 export type DeviceRegistered = Event<'DeviceRegistered', DeviceRegisteredData, DeviceRegisteredPersonal>
 
 /** A location released a device. */
@@ -155,14 +155,14 @@ export type DeviceReleasedPersonal = never
 /** A location released a device. */
 export type DeviceReleased = Event<'DeviceReleased', DeviceReleasedData, DeviceReleasedPersonal>
 
-/** A device came up (birth) or was lost (last will). */
+/** A device connected (birth message), or its connection broke (last will). */
 export interface DeviceStatusReportedData {
   readonly device_id: string
   readonly epoch: number
   readonly online: boolean
   readonly boot: string | null
   readonly fw: string | null
-  /** Events that the device lost for lack of room, since it booted. */
+  /** Events that the device lost because its buffer was full, since it booted. */
   readonly dropped: number | null
   readonly tare_empty_offset: number | null
   readonly tare_full_lbs: number | null
@@ -170,7 +170,7 @@ export interface DeviceStatusReportedData {
 
 export type DeviceStatusReportedPersonal = never
 
-/** A device came up (birth) or was lost (last will). */
+/** A device connected (birth message), or its connection broke (last will). */
 export type DeviceStatusReported = Event<'DeviceStatusReported', DeviceStatusReportedData, DeviceStatusReportedPersonal>
 
 /** A tap has no device any more. */
@@ -230,7 +230,7 @@ export type KegFinished = Event<'KegFinished', KegFinishedData, KegFinishedPerso
 /** A keg was put on a tap. The previous keg of the tap ends here. A keg has one tap. */
 export interface KegTappedData {
   readonly tap: string
-  /** Minted by the edge. */
+  /** Created by the edge. */
   readonly keg_id: string
   readonly beer_id: string
   readonly keg_type: string
@@ -264,11 +264,11 @@ export interface LocationSettingsChangedData {
   readonly low_battery_pct: number | null
   /** A device that sends nothing for this long is silent. */
   readonly silent_after_secs: number | null
-  /** IANA. */
+  /** A time zone of the IANA database. */
   readonly timezone: string | null
-  /** A smaller step down is noise. */
+  /** A smaller fall of the weight is noise and not a pour. */
   readonly pour_min_gallons: number | null
-  /** A pour has ended when the weight stayed for this long. */
+  /** A pour has ended when the weight has not fallen for this long. */
   readonly pour_settle_secs: number | null
 }
 
@@ -277,27 +277,27 @@ export type LocationSettingsChangedPersonal = never
 /** Settings of a location were changed. A setting that is null stays as it is. */
 export type LocationSettingsChanged = Event<'LocationSettingsChanged', LocationSettingsChangedData, LocationSettingsChangedPersonal>
 
-/** A person may read and run a location. */
+/** A person became a member of a location, and may read and run it. */
 export interface MemberAddedData {
   readonly user_id: string
 }
 
 export type MemberAddedPersonal = never
 
-/** A person may read and run a location. */
+/** A person became a member of a location, and may read and run it. */
 export type MemberAdded = Event<'MemberAdded', MemberAddedData, MemberAddedPersonal>
 
-/** A person may no longer read and run a location. */
+/** A person is no longer a member of a location. */
 export interface MemberRemovedData {
   readonly user_id: string
 }
 
 export type MemberRemovedPersonal = never
 
-/** A person may no longer read and run a location. */
+/** A person is no longer a member of a location. */
 export type MemberRemoved = Event<'MemberRemoved', MemberRemovedData, MemberRemovedPersonal>
 
-/** The pours that were detected for a keg in this span of time were none. */
+/** Voids the pours that were detected for a keg in this span of time. */
 export interface PourVoidedData {
   readonly keg_id: string
   readonly from: number
@@ -307,7 +307,7 @@ export interface PourVoidedData {
 
 export type PourVoidedPersonal = never
 
-/** The pours that were detected for a keg in this span of time were none. */
+/** Voids the pours that were detected for a keg in this span of time. */
 export type PourVoided = Event<'PourVoided', PourVoidedData, PourVoidedPersonal>
 
 /** A reading that was quarantined, with the reason. It changes no state and no series. */
@@ -340,7 +340,7 @@ export interface ReadingReportedData {
   /** The time of the device's own clock. */
   readonly device_ts: number | null
   readonly age_ms: number | null
-  /** The device's clock was ahead, and the time of receipt was taken. */
+  /** True if the device's clock was ahead, so that `at` is the time of receipt. */
   readonly clamped: boolean
   readonly weight_lbs: number | null
   /** As the scale computes it; not clamped. */

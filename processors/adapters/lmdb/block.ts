@@ -105,10 +105,10 @@ export const openBlock = (bytes: Buffer, first: number, where: string): Block =>
   if (bytes.length < HEADER || (version !== VERSION && version !== PREVIOUS_VERSION))
     throw corrupt(where, `it begins with ${bytes.subarray(0, 4).toString('hex')}`)
   const sum = version === VERSION ? checksum(bytes, first) : crc32(bytes.subarray(HEADER))
-  if (sum !== bytes.readUInt32BE(4)) throw corrupt(where, 'its checksum does not fit its bytes')
+  if (sum !== bytes.readUInt32BE(4)) throw corrupt(where, 'its checksum does not match its bytes')
   const block = { first, count: bytes.readUInt16BE(2), sealed: bytes[1] === 1, bytes }
   if (version === PREVIOUS_VERSION && ((bytes[1] ?? 0) > 1 || !isFilled(block)))
-    throw corrupt(where, 'its header does not fit its records')
+    throw corrupt(where, 'its header does not match its records')
   return block
 }
 

@@ -118,7 +118,7 @@ const reusedKey = ({ event }: LoggedEvent) => {
   const named = key.startsWith(HASHED_KEY) ? 'This Idempotency-Key' : `The Idempotency-Key "${key}"`
   return {
     code: 'idempotency-key-reused',
-    detail: `${named} came before with another body. Use a new key for a new request.`,
+    detail: `${named} was used before with another body. Use a new key for a new request.`,
   }
 }
 

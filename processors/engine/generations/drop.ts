@@ -93,7 +93,7 @@ const refuseUnsent = async ({ domain, generation, control, store, log }: DropPar
       if (unsent === undefined) continue
       throw new Fault(
         'outbox-not-empty',
-        `Generation ${generation} of ${domain.name} still has something to send (${unsent.PK} / ${unsent.SK}). Run the sender, and drop the generation when the row is sent. If the sender reports record-too-large, raise the limit of the topic first.`,
+        `Generation ${generation} of ${domain.name} has a row that is not sent yet (${unsent.PK} / ${unsent.SK}). Run the sender, and drop the generation when the row is sent. If the sender reports record-too-large, raise the limit of the topic first.`,
       )
     }
   }

@@ -15,7 +15,7 @@ export const logTrimmed = (topic: string, trimmed: readonly Trimmed[]): Fault =>
   new Fault(
     'log-trimmed',
     `Events were removed from the log: ${trimmed.map(({ partition, low }) => `the first ${counted(low, 'event')} of ${topic} partition ${partition}`).join(', ')}. ` +
-      'Set retention.ms=-1, retention.bytes=-1 and cleanup.policy=delete on the topic, then restore it from a backup. Drop no generation: its items may be the only copy of what these events did.',
+      'Set retention.ms=-1, retention.bytes=-1 and cleanup.policy=delete on the topic, then restore it from a backup. Drop no generation: its items may be the only remaining result of these events.',
   )
 
 /** Resolves to the watermarks. Throws `log-trimmed` if the log lacks its first events, because a fold of the rest would be wrong. */

@@ -45,7 +45,7 @@ const timerRow = (codec: Codec, { event: cause, partition }: LoggedEvent, { name
   if (!(at >= 0 && at <= LAST))
     throw new Fault(
       'bad-timer',
-      `The timer "${name}" of ${key} is set to ${at}, which is not an instant between 1970 and the year 9999. Fix the fold.`,
+      `The timer "${name}" of ${key} is set to ${at}, which is not between the years 1970 and 9999. Fix the fold.`,
     )
   const id = sentId(cause, `timer:${name}:${at}`)
   const value = encodeCaused(codec, cause, {

@@ -18,7 +18,7 @@ export const entries = inUser<EntryItem, [id: string]>('entry', 'ENTRY#')
 export const goneEntries = inUser<GoneEntryItem, [id: string]>('removed entry', 'GONE#ENTRY#')
 export const summaries = inUser<SummaryItem>('summary', 'SUMMARY')
 
-/** The attributes with words of the person. They become null when the person is forgotten. */
+/** The attributes with personal data of the person. They become null when the person is forgotten. */
 export const personal: PersonalByKind = { [entries.prefix]: { note: KEY } satisfies PersonalOf<EntryItem> }
 
 export const isEntryId = (id: string): boolean => /^[A-Za-z0-9-]{1,64}$/.test(id)

@@ -1,4 +1,4 @@
 import type { Refusals } from 'tributary/domain'
 
-/** Every code with which this domain refuses, by kind. The kind decides the HTTP status. */
+/** The refusal codes of this domain, by kind. The kind decides the HTTP status. */
 export const refusals = { missing: ['entry-not-found'], invalid: ['entry-invalid'] } as const satisfies Refusals

@@ -75,7 +75,7 @@ const removeEntry = command({
 const listEntries = listing({
   url: '/v1/__name__/entries',
   operationId: 'list__Name__Entries',
-  summary: 'The entries of the caller.',
+  summary: 'List your entries.',
   of: entry,
   page: ({ caller }, paging) => entries.page(caller.reader, caller.user, paging),
 })
@@ -84,7 +84,7 @@ const getSummary = question({
   method: 'GET',
   url: '/v1/__name__/summary',
   operationId: 'get__Name__Summary',
-  summary: 'The number of entries of the caller, and the sum of their amounts.',
+  summary: 'Get the number of your entries and the sum of their amounts.',
   result: summary.schema,
   answer: async ({ caller }) => {
     const found = await summaries.get(caller.reader, caller.user)

@@ -16,7 +16,7 @@ test('an entry is added to the summary', () => {
     .then({ 'USER#ada / ENTRY#e2': { amount: 5, note: 'lunch' }, 'USER#ada / SUMMARY': { entries: 2, total: 15 } })
 })
 
-test('a removed entry leaves the summary', () => {
+test('the summary does not count a removed entry', () => {
   given(added('e1', 10))
     .when(removed('e1'))
     .then({ 'USER#ada / ENTRY#e1': null, 'USER#ada / SUMMARY': { entries: 0, total: 0 } })

@@ -167,14 +167,14 @@ describe('ExpenseRecorded', () => {
 
   const bad: readonly [string, string, Partial<ExpenseRecorded['data']>, RegExp][] = [
     ['of parts that do not sum up', 'splits-mismatch', { splits: splits({ ann: 1000n, bob: 1000n }) }, /2000.*3000/],
-    ['of a part below zero', 'splits-mismatch', { splits: splits({ ann: 4000n, bob: -1000n }) }, /less than nothing/],
+    ['of a part below zero', 'splits-mismatch', { splits: splits({ ann: 4000n, bob: -1000n }) }, /cannot be negative/],
     [
       'of one person twice',
       'splits-mismatch',
       { splits: [...splits({ bob: 1500n }), ...splits({ bob: 1500n })] },
       /once/,
     ],
-    ['for nobody', 'splits-mismatch', { splits: [] }, /among people/],
+    ['for nobody', 'splits-mismatch', { splits: [] }, /at least one person/],
     ['of zero', 'amount-invalid', { amountMinor: 0n, splits: splits({ bob: 0n }) }, /more than zero/],
     ['below zero', 'amount-invalid', { amountMinor: -5n, splits: splits({ bob: -5n }) }, /more than zero/],
     [

@@ -40,7 +40,7 @@ describe('Idempotency-Key', () => {
     await post(BREAKFAST, { 'idempotency-key': 'PLANTED-KEY' })
     const refused = await post({ ...BREAKFAST, calories: 1 }, { 'idempotency-key': 'PLANTED-KEY' })
     expect(refused.body).toMatchObject({
-      detail: 'This Idempotency-Key came before with another body. Use a new key for a new request.',
+      detail: 'This Idempotency-Key was used before with another body. Use a new key for a new request.',
     })
     expect(JSON.stringify([edge.events, [...edge.items.values()]])).not.toContain('PLANTED')
   })
