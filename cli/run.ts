@@ -1,15 +1,20 @@
 import { CommanderError } from 'commander'
+import { OUR_DOMAINS } from '../domains/list.ts'
+import { loadDomains } from '../host/config/domains.ts'
 import { isFault } from '../schemas/fault.ts'
 import type { UnloadedContext } from './context.ts'
 import { EXIT } from './output.ts'
 import type { Exit } from './output.ts'
 import { createProgram } from './program.ts'
+import { importOptionsOf } from './program/import-options.ts'
 
 /** Runs one command, reports a failure to stderr, and resolves to the exit code. Reads and changes nothing of the process but what `context` contains. */
 export const runCommand = async (context: UnloadedContext, args: readonly string[]): Promise<Exit> => {
   let exit: Exit = EXIT.fine
   try {
-    await createProgram(context, (code) => (exit = code)).parseAsync(args, { from: 'user' })
+    // If the selected domains cannot be loaded, the help shows the options of our domains. A command that needs domains reports the fault.
+    const domains = await loadDomains(context.env['TRIBUTARY_DOMAINS']).catch(() => OUR_DOMAINS)
+    await createProgram(context, (code) => (exit = code), importOptionsOf(domains)).parseAsync(args, { from: 'user' })
   } catch (error) {
     exit = reportFailure(context, error)
   }

@@ -44,6 +44,8 @@ export interface ImportLine {
 
 /** Imports the rows of other tables into a domain. */
 export interface Importer {
+  /** Options of `tributary import` that only this importer has. */
+  readonly options?: readonly ImportOption[]
   read(row: unknown, origin: Origin): ReadRow
   /** Sorts all rows of a file, if the rows of the domain depend on each other. Default: the order of the file. */
   readonly sortLines?: (lines: readonly ImportLine[], options: ImportOptions) => readonly ImportLine[]
@@ -66,7 +68,13 @@ export interface Importer {
   }
 }
 
-export interface ImportOptions {
-  /** For rows that name no currency. */
-  readonly currency?: string
+/** An option of a command: `--<name> <<value>>`. */
+export interface ImportOption {
+  readonly name: string
+  /** The placeholder of the value in the help. */
+  readonly value: string
+  readonly about: string
 }
+
+/** The values of the importer's options, by name. An option that was not given is absent. */
+export type ImportOptions = Readonly<Record<string, string | undefined>>

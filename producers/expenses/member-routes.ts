@@ -27,7 +27,7 @@ const admissionOf = async (
   secret: string | undefined,
 ): Promise<Omit<MemberJoinedData, 'userId'>> => {
   const {
-    caller: { user, chat },
+    caller: { user, place: chat },
   } = call
   const [queries, id] = [queriesOf(call), groupOf(call)]
   const { group, member: self } = await queries.rightsOf(id, user)

@@ -207,7 +207,7 @@ const unknownToken = async (confirm: ServingGeneration['confirm']): Promise<neve
 const endedToken = () =>
   unauthorized(
     'token-ended',
-    'The token has ended: the device left the location, or the member who created the token did. Create a new one.',
+    'The token has ended, because its device or the person who created it lost their access. Create a new one.',
   )
 
 type TokenCode = 'token-missing' | 'token-malformed' | 'token-unknown' | 'token-ended'

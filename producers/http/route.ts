@@ -16,8 +16,8 @@ export interface Caller {
   readonly patId: string | null
   /** The profile that the authentication scheme provides. */
   readonly profile?: Profile
-  /** The id of the chat that the caller came from, if the authentication service signed it. */
-  readonly chat?: string
+  /** The place in the authentication service that the caller came from, if the service signed it, for example the id of a chat. */
+  readonly place?: string
   readonly scopes: readonly Scope[]
   /** Reads the generation that serves when the request starts. All reads of the request use it. */
   readonly reader: Reader

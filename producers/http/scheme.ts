@@ -7,8 +7,8 @@ export interface Profile {
 
 interface Recognised {
   readonly user: string
-  /** The id of the chat that the person came from, if the service signed it. */
-  readonly chat?: string
+  /** The place in the outside service that the person came from, if the service signed it, for example the id of a chat. */
+  readonly place?: string
   readonly profile?: Profile
 }
 

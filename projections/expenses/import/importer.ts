@@ -16,6 +16,7 @@ import { idIn, oldSplits } from './old-splits.ts'
  * row its kind.
  */
 export const expensesImporter: Importer = {
+  options: [{ name: 'currency', value: 'code', about: 'the currency of items that have none' }],
   sortLines,
   isPresent,
   read(raw, origin) {

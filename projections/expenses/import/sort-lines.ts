@@ -1,4 +1,4 @@
-import type { ImportLine, ImportOptions } from '../../importing.ts'
+import type { ImportLine } from '../../importing.ts'
 import { compareText } from '../../order.ts'
 import { isObject } from '../../../schemas/object.ts'
 import { field, instantOf, rowOf, textField, type Row } from '../../rows.ts'
@@ -17,7 +17,7 @@ interface NumberedRow {
  * before their expenses, and these by time. Rows of the source document's table are recognised by their keys, other
  * rows by their kind.
  */
-export const sortLines = (lines: readonly ImportLine[], { currency }: ImportOptions): readonly ImportLine[] => {
+export const sortLines = (lines: readonly ImportLine[], { currency }: { readonly currency?: string | undefined }): readonly ImportLine[] => {
   const rows = lines
     .flatMap(({ line, text }) => rowsIn(text, currency).map((row) => ({ line, ...row })))
     .map((row, nth) => ({ ...row, nth }))
