@@ -13,7 +13,7 @@ const HASH = tokenHash('')
 
 const event = drafts<CommonEvent>()
 
-/** The user whose token has this key. */
+/** Returns the owner of the token whose item has this key. */
 export const userOfToken = ({ PK }: Key): string => PK.slice(PARTITION.length)
 
 /** How every domain stores tokens and usage in its table. */
