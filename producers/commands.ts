@@ -23,8 +23,9 @@ interface ExecuteOptions extends AppendOptions {
 
 interface AppendOptions {
   /**
-   * The call resolves or rejects before the deadline. It rejects with `too-slow` if the log does not have the events and will not get them,
-   * and with `append-unknown` if the log may have them. If the deadline passes after the append, the outcome is `pending`. Default: no deadline.
+   * The call resolves or rejects before the deadline. It rejects with `too-slow` if the log does not have the events and will not get the events,
+   * and with `append-unknown` if the log may have the events. If the deadline passes after the append, the outcome is `pending`. Default: no
+   * deadline.
    */
   readonly deadline?: Deadline
 }

@@ -48,7 +48,7 @@ type Answer = Readonly<Record<string, unknown>>
 
 /**
  * Requests of friends on a holiday: they join by invitation, pay for each other with every type of split, correct and
- * settle. Each request depends on the previous ones. Pass the body of each answer to `next`: joining needs the secret
+ * settle. Each request depends on the previous requests. Pass the body of each answer to `next`: joining needs the secret
  * of the invitation.
  */
 export function* holiday({ seed, users, now }: Holiday): Generator<SimulatedRequest, never, Answer> {

@@ -127,7 +127,7 @@ const demandOneCommit = (current: ExpenseItem, { spentAt, ...data }: ExpenseRevi
   ]).size
   const currencies = new Set([current.currency, data.currency]).size
   const credits = new Set([`${current.currency} ${current.payerId}`, `${data.currency} ${data.payerId}`]).size
-  // 4 items: the expense at its old date, the expense at its new date, the item that locates it by id, and the history entry.
+  // 4 items: the expense at its old date, the expense at its new date, the item that locates the expense by id, and the history entry.
   // 2 items per currency: the current balance and the balance of an earlier day.
   if (sharing + 4 + 2 * currencies + credits <= MAX_CHANGES) return
   throw refused(

@@ -32,8 +32,8 @@ const SECTIONS = {
 type Section = keyof typeof SECTIONS
 
 /**
- * Exports a group: the group, its members and balances, its expenses and settlements, and its history. An import
- * accepts the export.
+ * Exports a group: the group, its members and balances, its expenses and settlements, and its history.
+ * `tributary import` can read the exported rows again.
  */
 export const expensesExporter: Exporter = {
   page: async (reader, group, paging) =>

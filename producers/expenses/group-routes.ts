@@ -15,7 +15,7 @@ const withMembers = async (call: Pick<Call, 'caller'>, id: string) => {
   return found && groupWithMembers.view(found, members)
 }
 
-/** Returns the group in the path of the request, with its members. Undefined if it does not exist. */
+/** Returns the group in the path of the request, with its members. Undefined if the group does not exist. */
 export const thisGroup = (call: Pick<Call, 'caller' | 'params'>) => withMembers(call, groupOf(call))
 
 const listGroups = listing({

@@ -22,8 +22,8 @@ export const personProperties = {
 export type PersonFields = { readonly name?: string; readonly username?: string; readonly avatarUrl?: string }
 
 /**
- * Returns the caller's profile. The name is that of the body. If the body has no name, it is that of the sign-in, else that of the latest profile
- * in the caller's groups, else the user id. User name and avatar come from the body, else from the same source.
+ * Returns the caller's profile. The name comes from the body, else from the sign-in, else from the latest profile in the caller's groups. If none
+ * of these has a name, the name is the user id. User name and avatar come from the body, else from the sign-in or that latest profile.
  */
 export const personOf = async (
   { caller: { reader, user, profile } }: Pick<Call, 'caller'>,

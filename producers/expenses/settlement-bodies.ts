@@ -100,7 +100,7 @@ export interface StatusChange {
   readonly status: 'completed' | 'failed'
   /** The hash of the transaction that this request names. Undefined if it names none. */
   readonly named: string | undefined
-  /** The hash of the transaction that this request names, else the one of the proposal. Null if both name none. */
+  /** The hash of the transaction that this request names, else the hash that the proposal names. Null if both name none. */
   readonly txHash: string | null
 }
 

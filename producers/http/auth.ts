@@ -16,7 +16,7 @@ export interface Pat {
   readonly lastUsedAt: string | undefined
 }
 
-/** How a domain stores its tokens and their usage. */
+/** The functions with which a domain stores its tokens and the usage of its routes. */
 export interface Access {
   /** Finds the key of the token's item by the hash of the token. Reads an index, which can be behind the table. */
   find(reader: Reader, hash: string): Promise<Key | undefined>

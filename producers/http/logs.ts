@@ -29,7 +29,7 @@ const pick = (from: unknown, names: readonly string[]): Record<string, unknown> 
     : {}
 
 const TOKENS = /trib_[a-z]{1,20}_[0-9A-Za-z]{49}/g
-/** The query string of a path or a URL: a client may put a token or a name into it. */
+/** The query string of a path or a URL. It is hidden, because a client may put a token or a name into a query string. */
 const QUERIES = /\?[^\s"'<>]*[=&][^\s"'<>]*/g
 
 /** Removes tokens and query strings from a text. The lines of the web framework and its plugins pass through this function, too. */

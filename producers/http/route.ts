@@ -81,7 +81,7 @@ interface Described {
   readonly ofSeries?: true
   /** True if the route can read an index. On DynamoDB an index can be behind its table, so `Tributary-After` does not cover the route there. */
   readonly byIndex?: true
-  /** Throws a Problem if the caller must not use the route. If it returns a decision, the edge first appends its event and waits for its fold. */
+  /** Throws a Problem if the caller must not use the route. If it returns a decision, the edge appends that event first, and waits for its fold. */
   readonly admit?: (call: Call) => Promise<Decision | undefined>
 }
 
@@ -118,12 +118,12 @@ export interface Batch extends Described {
   readonly body: JsonSchema
   readonly bodyLimit: number
   readonly status: 202
-  /** Returns the events. Their ids are derived from their content, so a repeated request is harmless without an Idempotency-Key. */
+  /** Returns the events. The ids are derived from the content of the events, so a repeated request is harmless without an Idempotency-Key. */
   collect(call: Call, how: { readonly source: string; readonly correlationId: string }): Promise<Collected>
 }
 
 export interface Collected {
-  /** At least one. */
+  /** At least one event. */
   readonly events: readonly Event[]
   /** The reason of each quarantined event. */
   readonly quarantined: readonly string[]

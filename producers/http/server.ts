@@ -19,9 +19,9 @@ export interface Limits {
   /** The maximum number of requests of a token per window. Null: no limit. */
   readonly rate: { readonly max: number; readonly windowMs: number } | null
   readonly quota: Quota
-  /** Sampling: of this number of requests, one is counted, as this number of requests. Null: requests are not counted. */
+  /** The sampling of usage. For example 10: one of 10 requests is counted, as 10 requests. Null: requests are not counted. */
   readonly usageSample: number | null
-  /** The maximum time for which a command waits for its outcome, and a request for the event of `Tributary-After`. */
+  /** The maximum time for which a command waits for its outcome, and for which any request waits for the event of `Tributary-After`. */
   readonly waitMs: number
   /**
    * The maximum time for the reads that authenticate the caller, and again for all other reads of the request.

@@ -8,7 +8,7 @@ import type { Draft } from './route.ts'
 export interface UsageParts {
   readonly access: Access
   readonly commands: Commands
-  /** Sampling: of this number of requests, one is counted, as this number of requests. Null: requests are not counted. */
+  /** The sampling of usage. For example 10: one of 10 requests is counted, as 10 requests. Null: requests are not counted. */
   readonly sample: number | null
   readonly source: string
   failed(error: unknown): void

@@ -71,8 +71,8 @@ export const correctionSchema = {
 export type Correction = XStatic<typeof correctionSchema>
 
 /**
- * Builds the event of a correction. `current` is the meal as the edge reads it. The fold decides whether the meal can
- * be corrected.
+ * Builds the event of a correction. `current` is the meal as the edge reads it. Null if the meal is deleted and no copy of it is stored. The fold
+ * decides whether the meal can be corrected.
  */
 export const mealCorrected = (mealId: string, body: Correction, current: MealItem | null): Decision => {
   mustChange(body)

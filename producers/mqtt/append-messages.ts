@@ -29,7 +29,7 @@ export interface AppendParts {
   readonly check?: (message: DeviceMessage, owner: DeviceOwner | undefined) => void
 }
 
-/** Appends the events of messages of one device. Resolves when the log has all of them. */
+/** Appends the events of messages of one device. Resolves when the log has all events. */
 export type AppendMessages = (device: string, messages: readonly DeviceMessage[]) => Promise<void>
 
 const SOURCE = 'mqtt'

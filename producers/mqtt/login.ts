@@ -19,7 +19,7 @@ export interface Logger {
 export type Refuse = (client: Client, reason: string, detail: string) => Fault
 
 export interface LoginParts {
-  /** At least one. The token of a device selects its domain. */
+  /** At least one domain. The token of a device selects the domain of the device. */
   readonly domains: readonly DeviceDomain[]
   readonly clock: { now(): number }
   readonly logger: Logger
@@ -157,7 +157,7 @@ const createAccounts = ({ domains, clock, logger }: Pick<LoginParts, 'domains' |
     return account
   }
   return {
-    /** The domain that the prefix of the token names. If there is no such domain, the first domain: it then refuses the token. */
+    /** The domain that the prefix of the token names. If there is no such domain, returns the first domain, which then refuses the token. */
     domainOf: (token: string): DeviceDomain => accountOf(domainOfToken(token)).domain,
     /** Throws a Problem if the token is not a valid token of the device. */
     async authenticate(domain: DeviceDomain, device: string, token: string): Promise<AuthenticatedCaller> {

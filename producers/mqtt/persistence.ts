@@ -112,7 +112,7 @@ const queuesIn = (sessions: Sessions) => {
     outgoingEnqueue: (subscription: { readonly clientId: string }, packet: PassedMessage) =>
       enqueue([subscription], packet),
     outgoingEnqueueCombi: enqueue,
-    /** Stores the id with which the message is sent, or replaces the message by its PUBREL. Does nothing if the message was dropped in the meantime. */
+    /** Stores the id with which the message is sent, or replaces the message by its PUBREL. Does nothing if the message was dropped before. */
     async outgoingUpdate({ id }: ClientRef, packet: StoredMessage): Promise<void> {
       const session = sessions.find(id)
       if (session === undefined) return

@@ -82,7 +82,7 @@ const DATA: Readonly<Record<EventType, readonly [shape: Shape, required: readonl
   calibration: [{ factor: calibration, offset: calibration }, ['factor', 'offset']],
 }
 
-/** Reads the envelope of docs/devices.md, or its short form, with 1 to `most` events. Returns the defect if the whole message is wrong. */
+/** Reads an envelope of docs/devices.md, or its short form (`readings`), with 1 to `most` events. Returns a defect if the whole message is wrong. */
 export const readEnvelope = (value: unknown, most: number): Envelope | Defect => {
   if (!isObject(value)) return malformed('The message is not an object with v, boot and events.')
   const isShort = value['readings'] !== undefined

@@ -13,7 +13,7 @@ const count = { type: 'integer', minimum: 0 } as const
 const loose = (description: string) =>
   ({ type: 'array', minItems: 1, maxItems: MOST_BY_HTTP, items: {}, description }) as const
 
-/** The schema does not check the events. `envelopeEventsInParts` checks each event and quarantines the wrong ones, so that all others are accepted. */
+/** The schema does not check the events. `envelopeEventsInParts` checks each event and quarantines wrong events, so that all others are accepted. */
 const bodySchema = {
   type: 'object',
   additionalProperties: false,

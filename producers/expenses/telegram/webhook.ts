@@ -104,7 +104,7 @@ const eventsOf = async (update: Update, call: WebhookCall): Promise<readonly Eve
 
 /**
  * If a group becomes a supergroup, its chat moves to a new id. Telegram sends one update for the old chat and one for the new chat (E-h). Both
- * give the same event. If the new chat has the group already, returns no event.
+ * updates give the same event. If the new chat has the group already, returns no event.
  */
 const migrated = async (
   update: Update,
