@@ -1,7 +1,4 @@
-/**
- * A period in which a generation serves. From the offsets in `from` on, by partition, the generation sends the events that are derived from
- * the log.
- */
+/** A period in which a generation serves. The generation sends each derived event whose cause is at or after the offset in `from`, by partition. */
 export interface ServingPeriod {
   readonly generation: number
   readonly from: ReadonlyMap<number, number>
