@@ -11,7 +11,7 @@ export type Attributes = Record<string, AttributeValue>
 
 export const toAttributes = (item: Item): Attributes => members(item)
 
-/** Every item that this program writes has `_pos`. An item of another program without it gets -1. */
+/** Every item that this program writes has `_pos`. If another program wrote an item without `_pos`, its `_pos` is -1. */
 export const toStored = (attributes: Attributes): Stored => ({ _pos: -1, ...fromMembers(attributes) }) as Stored
 
 export const toItem = (attributes: Attributes): Item => fromMembers(attributes) as Item
@@ -67,7 +67,7 @@ const numberOf = (text: string): number | bigint => {
   return Number.isSafeInteger(value) || !Number.isInteger(value) ? value : (wholeNumberOf(text) ?? value)
 }
 
-/** The whole number of a text with or without an exponent. Undefined if it is not a whole number. */
+/** Parses the text of a whole number, with or without an exponent. Undefined if the text is not a whole number. */
 const wholeNumberOf = (text: string): bigint | undefined => {
   const [, sign, head, tail = '', exponent = '0'] = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]\+?(-?\d+))?$/.exec(text) ?? []
   const shift = Number(exponent) - tail.length

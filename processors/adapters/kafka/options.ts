@@ -27,23 +27,23 @@ export interface KafkaOptions {
   readonly clock?: Clock
   readonly logger?: KafkaLogger
   readonly timing?: Partial<Timing>
-  /** The most bytes that can wait to be appended. Above it, `append` fails with `log-overloaded`. Default: 64 MiB. */
+  /** The maximum number of bytes that can wait to be appended. An append that would exceed it fails with `log-overloaded`. Default: 64 MiB. */
   readonly maxQueuedBytes?: number
 }
 
 /** All in milliseconds. */
 export interface Timing {
-  /** The longest time of one request. */
+  /** The maximum time of one request. */
   readonly request: number
-  /** The longest time of an append, with all its attempts. */
+  /** The maximum time of an append, with all its attempts. */
   readonly append: number
   /** A member that sends no heartbeat for this time loses its partitions. */
   readonly session: number
   /** The interval of heartbeats. */
   readonly heartbeat: number
-  /** The longest time in which members can join again in a rebalance. */
+  /** The maximum time in which members can join again in a rebalance. */
   readonly rebalance: number
-  /** The longest time that a fetch waits for records. A seek, a pause and a stop wait for the fetch. */
+  /** The maximum time that a fetch waits for records. A seek, a pause and a stop wait until the fetch has ended. */
   readonly fetchWait: number
   /** The interval of the checks of identity and watermarks. */
   readonly check: number
@@ -51,7 +51,7 @@ export interface Timing {
   readonly stall: number
   /** The first pause before a retry. */
   readonly retry: number
-  /** The longest pause before a retry. */
+  /** The maximum pause before a retry. */
   readonly retryMax: number
 }
 
