@@ -176,7 +176,7 @@ async function confirmEnd(state: State, from: number): Promise<void> {
   if (watermarks.high < from && isAssigned(state)) throw truncated(topic.name, from, watermarks)
 }
 
-/** Runs the work while no other batch may begin. If the work fails, reports the error and begins again (`RESTART_FAULTS`) or fetches from `from` again. */
+/** Runs the work alone. If the work fails, reports the error, and then begins again (`RESTART_FAULTS`) or fetches from `from` again. */
 async function runExclusively(state: State, from: number, run: () => Promise<void>): Promise<void> {
   state.activity = 'batch'
   state.work = run().then(
