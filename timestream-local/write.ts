@@ -141,7 +141,7 @@ const planOf = (
     const columns = columnsOf(table, plan, point)
     const rejection =
       outside(point, window) ??
-      // The service accepts a call with a version conflict in the magnetic store. It reports the conflict later, in S3.
+      // A version conflict in the magnetic store is not rejected here, because the service accepts the call and reports the conflict later, in S3.
       (conflicts && inMemory ? conflictOf(point, existing) : undefined) ??
       (typeof columns === 'string' ? { RecordIndex: point.index, Reason: columns } : undefined)
     if (rejection !== undefined) {

@@ -3,7 +3,7 @@ import type { Literal, Type } from './tree.ts'
 
 /** A value in DuckDB's SQL, with its type in the service. Timestamps and intervals are nanoseconds in a BIGINT. */
 export type Typed = Readonly<{ sql: string; type: Type; literal?: Literal; finite?: boolean }>
-/** `hidden`: `SELECT *` omits the column. `finite`: the value is never NaN or infinite, which is true for every stored double, but not for a quotient. */
+/** `hidden`: `SELECT *` omits the column. `finite`: its values are never NaN or infinite. That is true for all stored doubles, not for quotients. */
 export type Column = Readonly<{ name: string; sql: string; type: Type; hidden?: true; finite?: true }>
 export type Bound = Readonly<{ name?: string; columns: readonly Column[] }>
 /** The names that an expression can use: the relations of FROM, and in ORDER BY also the result columns. `nowNs` is the time of the call. */

@@ -5,15 +5,15 @@ import type { Database } from '@duckdb/node-bindings'
 import { Fault, messageOf } from '../../../schemas/fault.ts'
 import { syncPath } from '../sync-path.ts'
 
-/** An exclusive lock on a file. The kernel releases it when the process ends, also after a kill. */
+/** An exclusive lock on a file. The kernel releases the lock when the process ends, even if the process is killed. */
 export interface FileLock {
   release(): void
 }
 
 /**
-  * The locks of this process, by device and inode of the file. The kernel's locks (fcntl) belong to a process: the same process could open the file
-  * a second time, and closing that second file would release the lock. So `takeFileLock` looks into this map first. A value is undefined while its
-  * file is being opened. The map also keeps each database referenced, because the garbage collector would close an unreferenced database.
+ * The locks of this process, by device and inode of the file. The kernel's locks (fcntl) belong to a process: the same process could open the file
+ * a second time, and closing that second file would release the lock. So `takeFileLock` looks into this map first. A value is undefined while its
+ * file is being opened. The map also keeps each database referenced, because the garbage collector would close an unreferenced database.
  */
 const ownLocks = new Map<string, Database | undefined>()
 

@@ -49,7 +49,7 @@ const openSeries = (spec: SeriesSpec, path: string): Series => {
     for (const table of tables) await createTable(connection, table)
     await dictionary.load(connection)
   })
-  /** True if the dictionary can contain numbers of a failed write, which are not on disk. */
+  /** True if the dictionary can contain numbers of a failed write. They are not on disk, so the next write loads the dictionary again. */
   let isDictionaryStale = false
   const write: Series['write'] = async (points) => {
     const newest = newestOf(points, spec.dims)

@@ -4,9 +4,9 @@ import { Fault, isFault } from '../../../schemas/fault.ts'
 import { within } from '../within.ts'
 
 /**
-  * The reason why a request failed. `throttled`: too many requests. `conflict`: another request changes the same item or table.
-  * `unavailable`: no answer or a broken answer, so the request may have been applied. `missing`: the table does not exist.
-  * `rejected`: DynamoDB will never accept this request. `refused`: DynamoDB does not accept it now, for example without a permission.
+ * The reason why a request failed. `throttled`: too many requests. `conflict`: another request changes the same item or table.
+ * `unavailable`: no answer or a broken answer, so the request may have been applied. `missing`: the table does not exist.
+ * `rejected`: DynamoDB will never accept this request. `refused`: DynamoDB does not accept it now, for example without a permission.
  */
 export type Failure = 'throttled' | 'conflict' | 'unavailable' | 'missing' | 'rejected' | 'refused'
 

@@ -93,8 +93,8 @@ const isConditionFailure = (error: unknown): boolean =>
   error.CancellationReasons?.some(({ Code }) => Code === 'ConditionalCheckFailed') === true
 
 /**
-  * Reads the items of one moment, in a transaction. The failed write transaction returns only the items whose conditions failed, and a batch read
-  * could return some items from before another transaction and some from after it.
+ * Reads the items of one moment, in a transaction. The failed write transaction returns only the items whose conditions failed, and a batch read
+ * could return some items from before another transaction and some from after it.
  */
 const snapshot = ({ name, client, gate, attempts }: Table, keys: readonly Key[]): Promise<readonly Stored[]> =>
   attempts(`a read of ${name}`, async () => {
@@ -103,7 +103,7 @@ const snapshot = ({ name, client, gate, attempts }: Table, keys: readonly Key[])
     return Responses.flatMap(({ Item }) => (Item === undefined ? [] : [toStored(Item)]))
   })
 
-/** True if the current items are those that this chunk writes. Then an earlier attempt without an answer was applied. */
+/** True if the current items equal the items that this chunk writes. In this case, an earlier attempt without an answer was applied. */
 const isApplied = (chunk: Chunk, current: readonly Stored[]): boolean => {
   const items = new Map(current.map((item) => [keyOf(item), item]))
   return chunk.every((write) =>

@@ -208,7 +208,7 @@ const changeIn = ({ eventName, dynamodb, userIdentity }: StreamRecord): ItemChan
   }
 }
 
-/** True if DynamoDB itself removed the item. The API spells the field `PrincipalId`, other services that pass records on spell it `principalId`. */
+/** True if DynamoDB itself removed the item. The API names the field `PrincipalId`. Other services that forward records name it `principalId`. */
 const isService = (identity: object | undefined): boolean => {
   const { PrincipalId, principalId } = (identity ?? {}) as {
     readonly PrincipalId?: string

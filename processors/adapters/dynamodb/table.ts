@@ -9,7 +9,7 @@ export interface Table {
   readonly name: string
   readonly spec: TableSpec
   readonly client: DynamoDB
-  /** Limits the number of concurrent requests. Each attempt passes the gate again, so a pause between two attempts takes no place. */
+  /** Limits the number of concurrent requests. Each attempt passes the gate again, so an operation that pauses between attempts does not count. */
   readonly gate: Gate
   readonly attempts: Attempts
   readonly tally: Tally

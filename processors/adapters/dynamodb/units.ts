@@ -6,9 +6,9 @@ import { isBookkeeping } from '../../engine/generations/bookkeeping.ts'
 
 /**
  * Write units by DynamoDB's documented rules. They are computed here because emulators report other numbers.
-  * The size of an item is the size of its attribute names and values. A write costs one unit per started KB of the larger of the old and the new
-  * item. A write in a transaction costs twice as much. A write whose condition fails costs the same as if it succeeded. Each index costs its own
-  * writes of the projected item. Index writes are asynchronous and outside of the transaction, so they are not doubled.
+ * The size of an item is the size of its attribute names and values. A write costs one unit per started KB of the larger of the old and the new
+ * item. A write in a transaction costs twice as much. A write whose condition fails costs the same as if it succeeded. Each index costs its own
+ * writes of the projected item. Index writes are asynchronous and outside of the transaction, so they are not doubled.
  */
 export interface Units {
   /** Units of the domain's items. */

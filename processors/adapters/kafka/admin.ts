@@ -9,8 +9,8 @@ import { isRetriable } from '../../../schemas/fault.ts'
 
 export interface LogAdmin {
   /**
-    * Creates the topic unless it exists, and resolves when the leaders of all partitions answer. Waits for an existing topic too, because another
-    * process may have created it a moment ago. Rejects with a retriable fault if a leader does not answer within 30 s.
+   * Creates the topic unless it exists, and resolves when the leaders of all partitions answer. Waits for an existing topic too, because another
+   * process may have created it a moment ago. Rejects with a retriable fault if a leader does not answer within 30 s.
    */
   prepareTopic(topic: string, found: { readonly exists: boolean }): Promise<void>
   /** The watermarks of all partitions, sorted by partition. */
@@ -139,9 +139,9 @@ const isUnknownGroup = (error: unknown): boolean =>
   (error.groups as readonly DeleteGroupsResult[]).every(({ errorCode }) => errorCode === GROUP_ID_NOT_FOUND)
 
 /**
- * True if the error ends by itself, because leaders move or brokers restart. kafkajs throws a TypeError ("Cannot destructure property
- * 'partitions' of 'high.pop(...)'") if its metadata does not contain the topic. Concurrent calls with different topics share a refresh,
- * so the metadata of one call can replace the metadata of the other.
+ * True if the cause of the error is temporary, such as a moving leader or a restarting broker. kafkajs throws a TypeError ("Cannot destructure
+ * property 'partitions' of 'high.pop(...)'") if its metadata does not contain the topic. This is temporary too: concurrent calls with different
+ * topics share a refresh, so the metadata of one call can replace the metadata of the other.
  */
 const isTemporary = (error: unknown): boolean =>
   error instanceof TypeError ||

@@ -187,8 +187,8 @@ function parcelOf({
 }
 
 /**
-  * Returns the positions if every parcel was written. Otherwise throws: `append-unknown` if some records were or may have been written, the first
-  * failure if no record was written.
+ * Returns the positions if every parcel was written. Otherwise throws: `append-unknown` if some records were or may have been written, the first
+ * failure if no record was written.
  */
 function settle({ topic, positions, failures }: Call): readonly Position[] {
   const [failure] = failures

@@ -19,7 +19,7 @@ export interface AssignedPartition {
   idleOffset(): number | undefined
   /** Checks that the log still contains the next offset. The caller requested the watermarks when `idleOffset` was `from`. */
   check(from: number, watermarks: Watermarks): Promise<void>
-  /** The offset that the group has not committed yet. Undefined if there is none. */
+  /** The next offset, if the group has not committed it yet and no batch or commit runs. Otherwise undefined. */
   uncommittedOffset(): number | undefined
   /** Reports the error and begins again with the subscriber's `assigned`. */
   restart(error: unknown): void

@@ -1,8 +1,8 @@
 import type { Clock } from '../../engine/ports/clock.ts'
 
 /**
-  * Tracks brokers that hang, so that the client does not connect to them for a while. A broker that hangs still accepts connections, and kafkajs
-  * checks nothing else: kafkajs would choose that broker again and again, even to request the new leaders.
+ * Tracks brokers that hang, so that the client does not connect to them for a while. A broker that hangs still accepts connections, and kafkajs
+ * checks nothing else: kafkajs would choose that broker again and again, even to request the new leaders.
  */
 export interface BrokerHealth {
   /** False for `pause` milliseconds after the broker hung, unless all known brokers hung. */

@@ -60,8 +60,8 @@ function failedSocket(address: string): Socket {
 }
 
 /**
-  * Closes the connection to a broker that does not answer within `patience` milliseconds. kafkajs itself gives up only the request. As long as the
-  * connection is open, it sends the next requests to the same broker, even the request for the new leaders.
+ * Closes the connection to a broker that does not answer within `patience` milliseconds. kafkajs itself gives up only the request. As long as the
+ * connection is open, it sends the next requests to the same broker, even the request for the new leaders.
  */
 function closeOnSilence(
   socket: Socket,

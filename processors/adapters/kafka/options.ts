@@ -9,7 +9,7 @@ export interface SaslOptions {
   readonly password: string
 }
 
-/** A pino logger has these methods. */
+/** The methods of a pino logger that this adapter uses. */
 export interface KafkaLogger {
   debug(fields: object, message: string): void
   warn(fields: object, message: string): void
@@ -45,7 +45,7 @@ export interface Timing {
   readonly rebalance: number
   /** The maximum time that a fetch waits for records. A seek, a pause and a stop wait until the fetch has ended. */
   readonly fetchWait: number
-  /** The interval of the checks of identity and watermarks. */
+  /** The interval at which a consumer checks the identity and the watermarks of its topic. */
   readonly check: number
   /** A consumer that fetches nothing for this time although records wait is replaced. */
   readonly stall: number

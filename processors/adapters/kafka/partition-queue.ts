@@ -97,8 +97,8 @@ function takeParcels(waiting: Map<string, Parcel[]>, { maxBytes, clock, closing 
 }
 
 /**
-  * Writes the parcels. Retries until their earliest deadline. Leaves out a parcel whose append failed before a request contained the parcel. After an
-  * unknown outcome, this producer only repeats the same records. Other records then need a new producer.
+ * Writes the parcels. Retries until their earliest deadline. Leaves out a parcel whose append failed before a request contained the parcel. After an
+ * unknown outcome, this producer only repeats the same records. Other records then need a new producer.
  */
 async function deliver(all: readonly Parcel[], plan: PartitionQueuePlan): Promise<void> {
   const { topic, writer, clock, timing, maxBytes, closing } = plan

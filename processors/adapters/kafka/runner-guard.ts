@@ -13,7 +13,7 @@ const EARLY_RETURN = /^async fetch\(nodeId\) \{\s*if \(!this\.running\) \{[^}]*\
 const GUARDED = Symbol.for('tributary.runner-guard')
 
 /**
-  * Prevents an endless loop in a stopped consumer of kafkajs 2.2.4.
+ * Prevents an endless loop in a stopped consumer of kafkajs 2.2.4.
  *
  * kafkajs rebuilds its fetchers when a broker leaves or returns. If the consumer is stopped meanwhile, the new fetchers start although the
  * runner has stopped. `Runner.fetch` then returns an empty list at once, and each fetcher calls it again in a microtask without end: no timer,

@@ -61,7 +61,7 @@ export function openSession(plan: SessionPlan): Session {
     watch.stop()
     await assigned.drain()
     const leave = (): Promise<void> => consumer.disconnect().catch(() => {})
-    // kafkajs cannot stop a consumer that is still starting: the consumer would continue afterwards. So it leaves again when its start has ended.
+    // kafkajs cannot stop a consumer that is still starting: the consumer would continue afterwards. So it is disconnected again after its start.
     if (!(await within(settings.clock, settings.timing.request * 2, running))) void running.then(leave)
     assigned.revokeAll()
     await leave()

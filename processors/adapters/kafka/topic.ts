@@ -9,8 +9,8 @@ export interface OpenTopic {
   readonly name: string
   readonly identity: TopicIdentity
   /**
-    * Throws `topic-recreated` or `topic-missing` if the topic does not have this identity any more. If `verify` succeeds after a read, all records
-    * of that read belong to this topic, because Kafka never uses a topic id twice.
+   * Throws `topic-recreated` or `topic-missing` if the topic does not have this identity any more. If `verify` succeeds after a read, all records
+   * of that read belong to this topic, because Kafka never uses a topic id twice.
    */
   verify(): Promise<TopicMetadata>
   /** The watermarks of all partitions that are used. Concurrent calls share one request. */

@@ -40,9 +40,9 @@ const SEQUENCE_ERRORS = [
 const TOO_LARGE = ['MESSAGE_TOO_LARGE', 'RECORD_LIST_TOO_LARGE']
 
 /**
-  * Writes to one partition, one request at a time. kafkajs rolls its sequence number back after a failed request, although the broker may have
-  * written the records. If the producer sends the same records again, the broker recognises them by the number. If it sent other records with the
-  * same number, the broker would drop them as duplicates. So the caller repeats the same records, or calls `replace` before it sends others.
+ * Writes to one partition, one request at a time. kafkajs rolls its sequence number back after a failed request, although the broker may have
+ * written the records. If the producer sends the same records again, the broker recognises them by the number. If it sent other records with the
+ * same number, the broker would drop them as duplicates. So the caller repeats the same records, or calls `replace` before it sends others.
  */
 export function createWriter(partition: number, open: OpenProducer): Writer {
   let producer: Promise<ProducerPort> | undefined

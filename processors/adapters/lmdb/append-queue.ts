@@ -42,13 +42,13 @@ interface KeyQueue {
   cutAt: number | undefined
 }
 
-/** False while the records of a cut key must wait: a subscriber with `isAwaited` (callers wait for its results) has not processed this offset yet. */
+/** False while a subscriber with `isAwaited` (callers wait for its results) has not processed this offset. Further records of the key then wait. */
 export type HasPassed = (topic: number, offset: number) => boolean
 
 /**
-  * Appends that wait for a flush, in one queue per key. Each flush takes at most `KEY_RECORDS` records of a key. If the key has more records, the
-  * rest of them waits until the taken records are folded. So a record of another key waits for at most `KEY_RECORDS` records of each busy key,
-  * counting the queue and the log together.
+ * Appends that wait for a flush, in one queue per key. Each flush takes at most `KEY_RECORDS` records of a key. If the key has more records, the
+ * rest of them waits until the taken records are folded. So a record of another key waits for at most `KEY_RECORDS` records of each busy key,
+ * counting the queue and the log together.
  */
 export const createAppendQueue = (hasPassed: HasPassed) => {
   const queues = new Map<string, KeyQueue>()

@@ -6,8 +6,8 @@ import type { LogRecord } from '../../engine/ports/log.ts'
  * A block is an LMDB value with up to 256 records of consecutive offsets. Its LMDB key contains the first offset.
  *   version u8 · sealed u8 · count u16 · crc32 u32 · records
  *   record: timestamp u48 · varint(key bytes * 2 + 1 if not all ASCII) · key · varint(value bytes) · value
-  * The checksum of version 2 covers the first offset, the header and the records. Earlier releases wrote version 1. The checksum of version 1
-  * covers only the records, so the reader checks that the header fits the records.
+ * The checksum of version 2 covers the first offset, the header and the records. Earlier releases wrote version 1. The checksum of version 1
+ * covers only the records, so the reader checks that the header fits the records.
  */
 export const BLOCK_RECORDS = 256
 const VERSION = 2
@@ -138,8 +138,8 @@ export interface WantedRecords {
 }
 
 /**
-  * Appends the wanted records to `into`. Their values are views into the bytes of the block. `used` is the number of decoded bytes. `full` is true
-  * if the room is used up, so that the caller must stop.
+ * Appends the wanted records to `into`. Their values are views into the bytes of the block. `used` is the number of decoded bytes. `full` is true
+ * if the room is used up, so that the caller must stop.
  */
 export const decodeBlock = (
   { first, count, bytes }: Block,

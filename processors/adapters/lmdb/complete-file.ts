@@ -3,9 +3,9 @@ import { Fault } from '../../../schemas/fault.ts'
 import { findBadPage, treeAt, type Tree } from './pages.ts'
 
 /**
- * Rejects a file if LMDB needs a page beyond its end. LMDB maps the file into memory, and access to a missing page ends the process with a signal.
- * LMDB does not write pages that a transaction allocated and freed, so an intact file can be shorter than its last page number. Therefore a short
- * file is rejected only if the newest meta page leads to a missing page. Fault: `data-damaged`.
+ * Throws `data-damaged` if LMDB needs a page beyond the end of the file. LMDB maps the file into memory, and access to a missing page ends the
+ * process with a signal. LMDB does not write pages that a transaction allocated and freed, so an intact file can be shorter than its last page
+ * number. Therefore a short file is rejected only if the newest meta page leads to a missing page.
  *
  * The layout is that of lmdb-js 3 (data version 2). A file of another version is not checked.
  */

@@ -41,12 +41,12 @@ export interface EnvironmentOptions {
 }
 
 /**
- * Opens an environment whose commits resolve when they are on disk.
+ * Opens an environment. Unless it is `temporary`, its commits resolve when they are on disk.
  *
- * `overlappingSync` is off: with it, LMDB makes a commit visible before the sync and resolves `flushed` after it. If that sync fails, lmdb-js
- * only prints the error, and `flushed` and a later `close` never settle. Without it, a thread of LMDB syncs pages and meta page inside the
- * commit, and every failure rejects that commit.
- * `eventTurnBatching` is off: it creates a second promise for each batch. If the commit fails, no caller can catch that promise.
+ * `overlappingSync` is off, so a thread of LMDB syncs pages and meta page inside the commit, and every failure rejects that commit. If it were on,
+ * LMDB would make a commit visible before the sync and resolve `flushed` after the sync. If that sync failed, lmdb-js would only print the error,
+ * and `flushed` and a later `close` would never settle.
+ * `eventTurnBatching` is off, because it would create a second promise for each batch. If the commit failed, no caller could catch that promise.
  */
 export const openEnvironment = ({ path, readOnly = false, temporary = false }: EnvironmentOptions): RootDatabase => {
   try {
@@ -101,8 +101,8 @@ const openOrThrow = <D>(name: string, open: () => D | undefined): D => {
 const RESERVE = 8 * 1024 * 1024
 
 /**
-  * True if the disk has room for this number of bytes and a reserve. If a write fails, lmdb-js 3.5.6 prints a message into a buffer that is too
-  * small, and the process ends. So the caller checks before each write. The reserve covers other files that grow meanwhile.
+ * True if the disk has room for this number of bytes and a reserve. If a write fails, lmdb-js 3.5.6 prints a message into a buffer that is too
+ * small, and the process ends. So the caller checks before each write. The reserve covers other files that grow meanwhile.
  */
 export const hasRoomFor = (path: string, bytes: number): boolean => {
   const { bavail, bsize } = statfsSync(path)

@@ -11,7 +11,7 @@ import { secondWriter } from './writer-guard.ts'
 
 export interface FlusherParts {
   readonly files: () => LogFiles
-  /** Closes the environment and opens it again, so reads return what is on disk. */
+  /** Closes the environment and opens it again, so that later reads return the content of the disk. */
   readonly reopen: () => Promise<void>
   /** Runs when records of a topic are on disk. */
   readonly onAppended: (topic: number) => void
@@ -23,8 +23,8 @@ export interface FlusherParts {
 
 /**
  * Writes appends in flushes: one transaction and one sync for all records of a flush. An append resolves after the sync of its last record.
-  * If a flush fails, its appends are rejected: with `append-unknown` if records of the append may be in the log, otherwise with the cause
-  * (`log-full`, `log-second-writer` or `log-unavailable`).
+ * If a flush fails, its appends are rejected: with `append-unknown` if records of the append may be in the log, otherwise with the cause
+ * (`log-full`, `log-second-writer` or `log-unavailable`).
  */
 export const createFlusher = (parts: FlusherParts) => {
   const queue = createAppendQueue(parts.hasPassed)
@@ -246,7 +246,7 @@ const rejectAppends = async (queued: readonly QueuedRecord[], { error, endsBefor
     await parts.reopen()
     files = parts.files()
   } catch {
-    // Without files the appends are rejected as unknown below. The next caller that needs the files opens them again.
+    // Without files the appends are rejected with `append-unknown` below. The next caller that needs the files opens them again.
   }
   for (const append of appends) {
     if (append.written === 0 && files !== undefined && isUnchanged(files, append.topic, endsBefore))

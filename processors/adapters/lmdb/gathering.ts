@@ -9,7 +9,7 @@ import type { Writer } from './writer.ts'
 
 /** Milliseconds in which commits are gathered before one transaction writes them. Fewer transactions leave more time of the disk to the log. */
 const GATHER_MS = 200
-/** The pause before a failed write is retried. */
+/** The pause in milliseconds before a failed write is retried. */
 const RETRY_MS = 1_000
 /** Commits wait for the disk if more than this number of bytes (estimated) is gathered. */
 const MAX_BYTES = 16 * 1024 * 1024

@@ -35,9 +35,9 @@ const ITEM_BYTES = 2_048
 
 /**
  * One generation of a table. A commit is accepted or rejected at once, in memory, against all earlier commits. A thread of LMDB writes the
-  * gathered commits a moment later, in one transaction with their checkpoints. A `kill -9` therefore loses whole commits together with their
-  * checkpoints, and the processor folds the events of these commits again. Commits to a `durable` table resolve when they are on disk, because no
-  * log contains their items.
+ * gathered commits a moment later, in one transaction with their checkpoints. A `kill -9` therefore loses whole commits together with their
+ * checkpoints, and the processor folds the events of these commits again. Commits to a `durable` table resolve when they are on disk, because no
+ * log contains their items.
  */
 export const openGeneration = ({ durable, ...parts }: GenerationParts & { readonly durable: boolean }): LmdbStore => {
   const { spec } = parts

@@ -80,7 +80,7 @@ export const createGroups = (topic: GroupTopic) => {
         wake()
       }
     },
-    /** True if every subscriber with `isAwaited` has processed this offset, is stopping, is too far behind or is stuck. */
+    /** True if every subscriber with `isAwaited` has processed this offset, is not assigned yet, is stopping, is too far behind or is stuck. */
     hasPassed: (offset: number): boolean => {
       const high = highOf(topic)
       return (
@@ -185,8 +185,8 @@ const requireExisting = ({ topic, high }: GroupTopic, from: number): number => {
 }
 
 /**
-  * Runs the work until it succeeds, and reports each failure to the subscriber. Resolves to the result of the work, to undefined if the member is
-  * stopped first, or to `checkpoint-moved` if the work failed with this fault.
+ * Runs the work until it succeeds, and reports each failure to the subscriber. Resolves to the result of the work, to undefined if the member is
+ * stopped first, or to `checkpoint-moved` if the work failed with this fault.
  */
 const retryUntilStopped = async <T>(
   { subscriber, stopping: { signal } }: Member,

@@ -16,8 +16,8 @@ export interface Tables {
   /** Stores the new shapes (see `openTables`). To be called in each batch that writes items, so one transaction writes the items and their shapes. */
   saveShapes(): void
   /**
-    * Returns the bytes that `items` stores for the item. They are valid until the next call. Returns undefined while a new shape is not saved: if
-    * the write that saves it failed, another shape would get its number, and the packed item would be read with the wrong names.
+   * Returns the bytes that `items` stores for the item. They are valid until the next call. Returns undefined while a new shape is not saved: if
+   * the write that saves it failed, another shape would get its number, and the packed item would be read with the wrong names.
    */
   pack(item: Stored): Uint8Array | undefined
   unpack(packed: Packed): Stored
@@ -37,18 +37,18 @@ const NOTHING = new Uint8Array(0)
 const PLAIN = { useRecords: false, mapsAsObjects: true }
 
 /**
-  * Opens the databases. Items are stored as MessagePack. A shape is a numbered list of attribute names. An item contains the number of its shape, and
-  * the transaction that writes the item stores the shape in `meta`. If a table has several writers, they add no shapes: they write an object of a
-  * new shape as a map with its names. (msgpackr itself would put a definition into the item. If the shape occurs in the item twice and the table
-  * has few shapes, msgpackr cannot read that item.)
+ * Opens the databases. Items are stored as MessagePack. A shape is a numbered list of attribute names. An item contains the number of its shape, and
+ * the transaction that writes the item stores the shape in `meta`. If a table has several writers, they add no shapes: they write an object of a
+ * new shape as a map with its names. (msgpackr itself would put a definition into the item. If the shape occurs in the item twice and the table
+ * has few shapes, msgpackr cannot read that item.)
  */
 export const openTables = (root: RootDatabase, spec: TableSpec, writers: 'one writer' | 'several writers'): Tables => {
   const meta = openDatabase<unknown>(root, 'meta', PLAIN)
   const shapes = () => shapesFrom(meta.get(SHAPES))
   let newShapes: unknown
   const encoder = {
-    // A function and not a value, because msgpackr marks only shapes that it loads itself as shared. Without this mark it misreads every shape
-    // after the 32nd.
+    // A function and not a value, because msgpackr marks only shapes that it loads itself as shared. Without this mark, msgpackr misreads every
+    // shape after the 32nd.
     getStructures: shapes,
     ...(writers === 'several writers' && { useRecords: hasShapeIn(shapes()) }),
     maxSharedStructures: 512,

@@ -23,8 +23,8 @@ export const createLatest = () => {
 }
 
 /**
-  * Returns the records of a flush, or none if the flush is larger than a batch. Values are views into the written bytes, so later changes of the
-  * appender's buffers have no effect. Keys are well-formed Unicode, the same as after a read from the disk.
+ * Returns the records of a flush, or none if the flush is larger than a batch. Values are views into the written bytes, so later changes of the
+ * appender's buffers have no effect. Keys are well-formed Unicode, the same as after a read from the disk.
  */
 export const flushedOf = (
   records: readonly Incoming[],

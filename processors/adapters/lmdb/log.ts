@@ -141,7 +141,7 @@ const createTopicLog = (parts: TopicParts) => {
     partitionOf: () => 0,
     watermarks: async () => [{ partition: 0, low: 0, high: high() }],
     identity: async () => parts.identity,
-    // Only the writing process has consumer groups, so this is false in other processes. They request it from the writing process over a socket.
+    // Only the writing process has consumer groups, so a reading process gets false here. It must ask the writing process over the control socket.
     isFollowed: async (group) => groups.hasMembers(group),
     removeGroup: async (group) => {
       if (groups.hasMembers(group)) throw groupActive(group, topic)

@@ -27,7 +27,7 @@ export const spanOf = (query: Query): Span => {
 
 const bits = new DataView(new ArrayBuffer(8))
 
-/** Returns the sort key as text of the same order. A number becomes the hex digits of its bits, changed so that negative numbers sort first. */
+/** Returns the sort key as text with the same order. A number becomes the hex digits of its bits, changed so that the text sorts like the numbers. */
 export const sortText = (sort: string | number): string => {
   if (typeof sort === 'string') return sort
   bits.setFloat64(0, sort + 0)

@@ -93,8 +93,8 @@ export const readKey = async function* (
 }
 
 /**
-  * The first offsets of the blocks that can contain records of a key: first the blocks that the segments list for the key, then all blocks without
-  * a segment. Yields undefined after each segment, so the caller can yield to other work.
+ * The first offsets of the blocks that can contain records of a key: first the blocks that the segments list for the key, then all blocks without
+ * a segment. Yields undefined after each segment, so the caller can yield to other work.
  */
 const candidates = function* (
   source: Source,

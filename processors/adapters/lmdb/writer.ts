@@ -14,7 +14,7 @@ import { removeUnfinishedScrubs, rewriteEnvironment } from './scrub.ts'
 export interface GenerationParts {
   readonly path: string
   readonly spec: TableSpec
-  /** The name of one of several parallel writers. Its checkpoints are stored under this name. */
+  /** The name of this writer, if there are several parallel writers. The checkpoints of the writer are stored under this name. */
   readonly share?: string
   /** True if the data is not needed after this process ends. Commits then do not wait for the disk. Default: false. */
   readonly temporary?: boolean
@@ -35,7 +35,7 @@ export interface Writer {
   write(changes: Changes): Promise<void>
   /** Removes overwritten and removed content from the disk. Reads continue meanwhile, and writes wait. */
   scrub(): Promise<void>
-  /** Copies the content of one transaction into an empty folder. */
+  /** Copies a consistent snapshot of the environment into an empty folder. */
   copy(folder: string): Promise<void>
   close(): Promise<void>
 }
@@ -143,7 +143,10 @@ const put = ({ tables, parts }: { tables: Tables; parts: GenerationParts }, { it
 const checkpointPrefix = ({ share }: Pick<GenerationParts, 'share'>): string =>
   share === undefined ? 'checkpoint:' : `share:${share}:`
 
-/** Per partition, the later of two checkpoints: of the table and of this writer's share. So a new share begins at the checkpoints of the table. */
+/**
+ * Returns one checkpoint per partition: the later of the checkpoint of the table and the checkpoint of this writer's share. So a new share begins at
+ * the checkpoints of the table.
+ */
 export const checkpointsIn = ({ meta }: Tables, parts: Pick<GenerationParts, 'share'>): Map<number, number> => {
   const found = new Map<number, number>()
   for (const prefix of new Set([checkpointPrefix({}), checkpointPrefix(parts)])) {
