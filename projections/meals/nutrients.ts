@@ -2,8 +2,8 @@
 const MILLI = 1000
 
 /**
- * The largest amount of one nutrient in a meal, and in a day. Below 10^15 thousandths every decimal is exact and
- * prints as written.
+ * The maximum of one nutrient in a meal (`MAX_AMOUNT`) and in a day (`MAX_TOTAL`), in thousandths. Below 10^15
+ * thousandths, every decimal number is exact and is printed as it was written.
  */
 export const MAX_AMOUNT = 1e10
 export const MAX_TOTAL = 1e15 - 1

@@ -7,7 +7,7 @@ import { goalsBetween, type Goals } from './goals.ts'
 import { mealsOfDay } from './of-day.ts'
 
 /**
- * The state of a meal. `unknown`: the meal never existed. `meal` of a deleted one is null if the delete was folded
+ * The state of a meal. `unknown`: the meal never existed. For a deleted meal, `meal` is null if the delete was folded
  * before the create.
  */
 export type MealState =
@@ -51,8 +51,8 @@ export const mealsQueries = oncePerReader((reader) => ({
 export type MealsQueries = ReturnType<typeof mealsQueries>
 
 /**
- * A meal can move between the read of its redirect and the read of the meal. Then the query reads both again, up to
- * this often.
+ * The maximum number of attempts to read a meal. A meal can move between the read of its redirect and the read of the
+ * meal. Then the query reads both again.
  */
 const MOST_ATTEMPTS = 3
 
