@@ -20,8 +20,8 @@ export interface Admitted {
 export const NO_AMOUNTS: Amounts = Object.freeze({})
 
 /**
- * The refusal of amounts for which sums would not be exact. The edge rejects them with a more precise message, but
- * events can also come from imports and devices.
+ * Refuses amounts and names that are out of range, and lists that are too long. Undefined if there are none. The edge
+ * rejects them with a more precise message, but events can also come from imports and devices.
  */
 export const wrongAmounts = (
   macros: MacroAmounts,

@@ -33,8 +33,8 @@ export const replaceMeal = (replacement: Replacement, get: Get): Result => {
 }
 
 /**
- * Adds the changed summaries to `items`: one if the meal stays on its day, else two. Returns false if a sum would not
- * be exact.
+ * Adds the changed summaries to `items`: the summaries of both days if the meal moves to another day. Adds none if the
+ * nutrition of the day stays the same. Returns false if a sum would leave the range in which sums are exact.
  */
 const updateSummaries = (items: Change[], { user, before: minus, after: plus, at }: Replacement, get: Get): boolean => {
   const sum = (day: string, change: DayChange): boolean => {

@@ -53,7 +53,7 @@ const isEmpty = (amounts: Amounts): boolean => {
   return true
 }
 
-/** A nutrient whose sum is 0 has no entry: amounts are never negative, so no meal of the day contains it. */
+/** The sums after the change. Undefined if a sum is too large, or if there are too many nutrients. A nutrient whose sum is 0 has no entry. */
 const totals = (before: Amounts, minus: Amounts, plus: Amounts): Amounts | undefined => {
   if (isEmpty(minus) && isEmpty(plus)) return before
   const sums: { [name: string]: number } = { ...before }
