@@ -7,7 +7,7 @@ export interface ItemChange extends Key {
   readonly version: number
   /** Undefined if the item was removed. */
   readonly item: Item | undefined
-  /** The TTL of the item passed. Absent if an event removed it. */
+  /** True if the item was removed because its TTL had passed. Absent if an event changed or removed the item. */
   readonly expired?: true
 }
 

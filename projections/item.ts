@@ -1,4 +1,4 @@
-/** The value of an attribute. Attributes whose names begin with `_` are internal: people and the edge's answers do not need them. */
+/** The value of an attribute. Attributes whose names begin with `_` are internal. */
 export type Value =
   string | number | bigint | boolean | null | readonly Value[] | { readonly [name: string]: Value | undefined }
 

@@ -50,7 +50,7 @@ export type Change = Item | Removed
 /** The change that removes an item. */
 export const removed = ({ PK, SK }: Key): Removed => ({ PK, SK, _removed: true })
 
-/** The maximum number of changes by one event. One commit contains them and up to five rows of the engine. */
+/** The maximum number of changes by one event. One commit contains these changes and up to five rows of the engine. */
 export const MAX_CHANGES = 95
 
 /** The result of a fold. A refusal or a duplicate changes no items. */
@@ -120,7 +120,7 @@ export interface Domain {
   readonly personal?: PersonalItems
 }
 
-/** The outcome of an event, as its sender receives it. */
+/** The outcome of an event, as the sender of the event receives it. */
 export type Outcome =
   | { readonly kind: 'applied' }
   | { readonly kind: 'duplicate'; readonly of: string }

@@ -3,7 +3,7 @@ import type { Item, Key } from './item.ts'
 /** A secondary index of a table. */
 export interface IndexSpec {
   readonly name: string
-  /** Attribute names of the index key. An item without them is not in the index. */
+  /** The names of the attributes that are the index key. An item without these attributes is not in the index. */
   readonly pk: string
   readonly sk: string
   /** True if the sort key and the bounds of queries are numbers. Absent if they are texts. */
@@ -36,7 +36,7 @@ export interface KindSpec {
 export const tableName = (spec: Pick<TableSpec, 'name'>, generation: number): string =>
   generation === 1 ? spec.name : `${spec.name}.g${generation}`
 
-/** A query for one partition of a table or an index, in the order of the sort key. It has `from` and `to` (both inclusive), or `prefix`. */
+/** A query for one partition of a table or an index, in the order of the sort key. It can have `from` and `to` (both inclusive), or `prefix`. */
 export interface Query {
   readonly index?: string
   readonly pk: string

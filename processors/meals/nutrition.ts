@@ -46,8 +46,9 @@ const wrongList = (list: readonly NutrientAmount[]): Result | undefined => {
 }
 
 /**
- * The nutrients that count, and those that are dropped. With a registry version, the edge has filtered the list, and
- * it stays as it is. Without one, nutrients that the current registry does not define are dropped.
+ * Decides which nutrients count and which nutrients are dropped. With a registry version, the edge has filtered the list
+ * already, and both lists stay as they are. Without a version, drops the nutrients that the current registry does not
+ * define.
  */
 export const admit = (user: string, { extended, dropped, registryVersion }: Extended, get: Get): Admitted => {
   const already = amounts(dropped)

@@ -5,7 +5,7 @@ import { dayPointers, eatenOf, summaries } from '../../projections/meals/keys.ts
 import { refuse } from '../../projections/meals/refusals.ts'
 import { summaryAfter, type DayChange } from './summary.ts'
 
-/** A meal before and after the event. `before` is absent for a new meal, and `after` for a deleted one. */
+/** A meal before and after the event. `before` is absent for a new meal, and `after` is absent for a deleted meal. */
 export interface Replacement {
   readonly user: string
   readonly before?: MealItem

@@ -2,7 +2,7 @@ import type { Key } from '../../projections/item.ts'
 import type { Amounts, DaySummaryItem, MealItem } from '../../projections/meals/items.ts'
 import { fromMilli, MAX_EXTENDED_A_DAY, MAX_TOTAL, milliOf } from '../../projections/meals/nutrients.ts'
 
-/** `minus` is a meal that the day loses, `plus` one that it gains. A meal that changes on its day is both. */
+/** `minus`: a meal that the day loses. `plus`: a meal that the day gains. For a meal that changes and stays on its day, both are present. */
 export interface DayChange {
   readonly minus?: MealItem | undefined
   readonly plus?: MealItem | undefined

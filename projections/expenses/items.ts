@@ -21,7 +21,7 @@ export type GroupItem = Key & {
   readonly createdBy: string | null
   /** Null if the group has no member who can own it. */
   readonly ownerId: string | null
-  /** The time of the last change of the owner; absent if the owner is the creator or the first member. */
+  /** The time of the last change of the owner. Absent if the owner is the creator or the first member. */
   readonly ownerSince?: string
   /** The time at which the group was archived. Absent if the group is not archived. An archived group is read-only. */
   readonly archivedAt?: string
@@ -72,7 +72,7 @@ export type Invitation = {
   readonly expiresAt: string
 }
 
-/** The invitations of a group that are not revoked. `next`: the number of the next invitation, which also removes the expired ones. */
+/** The invitations of a group that are not revoked. A new invitation removes the expired ones. `next`: the number of the next invitation. */
 export type InvitationsItem = Key & {
   readonly open: readonly Invitation[]
   readonly next: number
@@ -131,7 +131,7 @@ export const paidAt = ({ spentAt, createdAt }: { readonly spentAt?: string; read
 /** The ExpenseNameItem of a deleted expense as fold version 2 wrote it. It contains the expense itself. */
 export type OlderDeletedName = ExpenseNameItem & { readonly expense?: ExpenseItem }
 
-/** A deleted expense as it was. A restore puts it back. */
+/** A deleted expense as it was before the deletion. A restore puts the expense back. */
 export type DeletedExpenseItem = Key & {
   readonly expense: ExpenseItem
   readonly deletedAt: string
@@ -255,7 +255,7 @@ export type EntryItem = Key & {
   readonly by: string | null
   readonly byName: string | null
   readonly event: string
-  /** The person who joined, left, was removed or became the owner; the payee of a settlement. */
+  /** The person who joined, left, was removed or became the owner. For a settlement: the payee. */
   readonly subjectId?: string
   /** The payer of a settlement. */
   readonly fromId?: string

@@ -87,7 +87,7 @@ const expenseQueries = (reader: Reader) => ({
   /** An expense by its id in any group (E16). A deleted expense is not found. Reads an index, so the result can be late. */
   expenseNamed: (expense: string) =>
     first<ExpenseItem>(reader, { index: NAME_INDEX, pk: expenseNamed(expense), limit: 1 }),
-  /** The history of one expense, the oldest first. If another group has an expense with the same id, the entries of that one are left out. */
+  /** The history of one expense, the oldest entry first. Leaves out the entries of an expense with the same id in another group. */
   history: async (group: string, expense: string, paging: Paging): Promise<Page<EntryItem>> => {
     const { items, ...rest } = await pageOf<EntryItem>(reader, { index: NAME_INDEX, pk: historyOf(expense), ...paging })
     return { items: items.filter(({ PK }) => PK === groupPartition(group)), ...rest }

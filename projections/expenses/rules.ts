@@ -1,6 +1,6 @@
 import type { ExpenseItem, GroupItem, MemberItem, SettlementItem } from './items.ts'
 
-/** The rules of expenses that both the edge and the folds apply: the edge before it appends an event, the folds when they decide on it. */
+/** This file contains the rules of expenses that two places apply: the edge before it appends an event, and the fold of the event. */
 
 /** The maximum number of people besides the payer who can share an expense. A revision with 45 people fits into one commit (E-f). */
 export const MOST_BENEFICIARIES = 45

@@ -26,7 +26,7 @@ export type MealItem = Key &
     /** Nutrients that the registry did not define. No sum contains them. They are stored, so that they can be used later. */
     readonly droppedNutrients?: Amounts
     readonly userDate: string
-    /** The day differs from the one that the instant implies, so a day pointer leads to this item. */
+    /** Set if the meal's day is not the day that its instant implies. Then a day pointer leads from the day to this item. */
     readonly dayOverridden?: true
     /** The IANA time zone. Absent if the meal comes from an older table that has no zones. */
     readonly tz?: string

@@ -13,7 +13,7 @@ export const MAX_EXTENDED_A_DAY = 512
 export const MAX_REGISTRY = 128
 const MAX_NAME_LENGTH = 64
 
-/** The thousandths of a decimal. Undefined if they are not a whole number in the range. Never rounds. */
+/** The thousandths of a decimal number. Never rounds: undefined if they are not a whole number, or not in the valid range. */
 export const toMilli = (decimal: number): number | undefined => {
   const milli = Math.round(decimal * MILLI)
   return isAmount(milli) && milli / MILLI === decimal ? milli + 0 : undefined

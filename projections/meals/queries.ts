@@ -95,7 +95,7 @@ const summariesBetween = async (reader: Reader, query: OfDays): Promise<Page<Sum
   }
 }
 
-/** The days with at least one meal. A day without meals keeps its summary, so one page can take several reads. */
+/** The days with at least one meal. A day that has lost its meals still has a summary, so one page can need several reads. */
 const daysLogged = async (reader: Reader, { user, span, paging }: OfDays): Promise<Page<string>> => {
   const days: string[] = []
   let cursor = paging.cursor

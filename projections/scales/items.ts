@@ -190,9 +190,9 @@ export type AlertItem = Key & {
   readonly acknowledged_at?: string
   readonly acknowledged_by?: string
   readonly resolved_at?: string
-  /** End of the grace in epoch milliseconds. Present while the alert is pending, and after the timer fired it; absent after a value fired it. */
+  /** The end of the grace period in epoch milliseconds. Absent if a value made the alert active. Present if it is pending or the timer did. */
   readonly _fire_at?: number
-  /** When the timer of a pending alert is due, in epoch milliseconds. An earlier timer event is from before the timer was armed again. */
+  /** The time at which the timer of a pending alert is due, in epoch milliseconds. An earlier timer event is ignored: the timer was set again. */
   readonly _due_at?: number
 }
 
@@ -209,7 +209,7 @@ export type BeerItem = Key & {
   readonly name: string
   readonly style: string | null
   readonly specific_gravity: number
-  /** The person who can change it in the global library. */
+  /** The person who defined the beer, and can change it if it is in the global library. */
   readonly defined_by: string | null
   readonly _heard?: readonly string[]
 }
@@ -258,7 +258,7 @@ export type DeviceTokenItem = PatItem & {
   readonly claim_epoch: number
 }
 
-/** The epoch of a device, which names the partition of its items. The device's id is in the key only: an attribute with the id would put the item into `device-index` (S-d). */
+/** The epoch in the partition key of a device's items. Has no attribute with the device's id, which would put it into `device-index` (S-d). */
 export type DevicePointerItem = Key & {
   readonly epoch: number
   readonly released_at?: string

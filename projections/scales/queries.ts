@@ -172,7 +172,7 @@ const deviceQueries = (reader: Reader) => ({
 })
 
 const beerQueries = (reader: Reader) => ({
-  /** The location's own beer of that id, or else the global one. */
+  /** The location's own beer with this id, or else the global beer with this id. Undefined if there is neither. */
   beerFor: async (loc: string, beer: string): Promise<BeerItem | undefined> => {
     const [own, global] = await getAll(reader, [beers.key(loc, beer), beers.key(null, beer)])
     return own ?? global

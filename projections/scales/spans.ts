@@ -3,7 +3,7 @@ export type Span = { readonly from: number; readonly to: number | null }
 
 export const covers = ({ from, to }: Span, at: number): boolean => from <= at && (to === null || at < to)
 
-/** A keg with the weights and the gravity by which its level is computed. */
+/** A keg with the weights and the specific gravity (`sg`) from which its level and gallons are computed. */
 export type KegOnTap = {
   readonly keg_id: string
   readonly beer_id: string

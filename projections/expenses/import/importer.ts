@@ -12,7 +12,7 @@ import { decimalText, minorFrom, minorNear, MOST_MINOR } from '../money.ts'
 import { idIn, oldSplits } from './old-splits.ts'
 
 /**
- * Imports groups from a table of the original specification (docs/moving.md), from an export of the program Spliit, and
+ * Imports groups from a table of the original design (docs/moving.md), from an export of the program Spliit, and
  * from an export of this program. `sortLines` runs before `read` and sets the `kind` of each row.
  */
 export const expensesImporter: Importer = {
@@ -155,7 +155,7 @@ const timeIn = (row: Row, names: readonly string[]): number | undefined =>
 const timeNotAfter = (row: Row, names: readonly string[], now: number): number =>
   Math.min(timeIn(row, names) ?? now, now)
 
-/** The times of a change that the row dates in this field. Without a date, or with one in the future, the change occurs now and has no `changedAt`. */
+/** The times of a change, from the time in this field. If the field has no time or a future time, the change occurs now and has no `changedAt`. */
 const changed = (row: Row, name: string, now: number): Pick<ImportedEvent, 'occurredAt' | 'changedAt'> => {
   const stated = timeIn(row, [name])
   return stated === undefined || stated > now ? { occurredAt: now } : { occurredAt: stated, changedAt: stated }

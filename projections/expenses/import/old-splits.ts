@@ -99,7 +99,7 @@ const amountOf = (row: Row, decimals: number): Pick<Part, 'exact' | 'weight'> | 
   return weight === undefined || weight < 0n ? 'no amount' : { exact: minorFrom(given, places), weight }
 }
 
-/** Adds up the parts of a person who is named twice. Returns the reason if one of the parts is a reason. */
+/** Adds up the parts of a person who is named twice. If a part is a text (the reason why it is not valid), returns this text. */
 const merged = (parts: readonly (Part | string)[]): readonly Part[] | string => {
   const byUser = new Map<string, Part>()
   for (const part of parts) {
