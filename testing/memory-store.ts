@@ -6,7 +6,7 @@ import { requireStorableChunk } from '../processors/engine/rows/storable.ts'
 import type { Reader } from '../projections/table.ts'
 import type { Fault } from '../schemas/fault.ts'
 
-/** The store port in memory, for tests of the code that uses it. It has no `peek`, so that the engine loads items. */
+/** The store port in memory, for tests of the code that uses a store. It has no `peek`, so that the engine must load items. */
 export interface MemoryStore extends Store {
   readonly items: Map<string, Stored>
   /** The number of keys of each load. */
