@@ -9,8 +9,8 @@ import type { Runtime } from '../../wiring/runtime.ts'
 import { MARKER } from '../../folder/folder.ts'
 import { KEY_FILE, keyFileIn } from '../../wiring/sealing.ts'
 
+/** Both paths are absolute, and both folders are empty. */
 export interface BackupPaths {
-  /** Both paths are absolute, and both folders are empty. */
   readonly folder: string
   readonly keys: string
 }
@@ -55,7 +55,8 @@ const copyGenerations = async (pipeline: Pipeline, folder: string): Promise<void
     if (state !== 'following') continue
     const { store, series } = await pipeline.generation(generation)
     await store.copy?.(folderOf(folder, 'tables', domain.table.name, `g${generation}`))
-    // Points are written before the checkpoint of their events, and are harmless when they are written again.
+    // A processor writes points before the checkpoint of their events. So the copy of the points has at least the points of the copied table. A
+    // point that is newer than the checkpoint is written again after a restore, which changes nothing.
     if (series?.copy !== undefined && domain.series !== undefined)
       await series.copy(folderOf(folder, 'series', `${domain.series.database}.${domain.series.name}`, `g${generation}`))
   }
@@ -67,7 +68,7 @@ const folderOf = (...parts: readonly string[]): string => {
   return folder
 }
 
-/** The decisions of operators that all copies must contain, as text. */
+/** The decisions of operators that all copies must contain, as a text. Two equal texts: there was no decision in between. */
 const decisionsOf = async ({ pipelines }: Runtime): Promise<string> =>
   JSON.stringify(
     await Promise.all(
