@@ -49,7 +49,7 @@ export const diffPoints = async (
   }
 }
 
-/** Closes the points when they are read, because the next fold writes to them. */
+/** Lists the points and closes their series at the end, because the next fold opens the same series to write to it. */
 async function* listed(open: PointsParts['after']): AsyncGenerator<readonly Point[]> {
   const series = await open()
   if (series === undefined) return
