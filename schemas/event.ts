@@ -3,7 +3,7 @@ export interface EventMeta {
   readonly eventId: string
   /** The log key. Events of one key are in order, and the engine folds by key. */
   readonly key: string
-  /** When it happened, in epoch milliseconds. Folds take the time from this field only. */
+  /** The time at which the event happened, in epoch milliseconds. Folds take the time from this field only. */
   readonly occurredAt: number
   readonly recordedAt: number
   readonly source: string
