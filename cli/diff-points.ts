@@ -21,7 +21,7 @@ export interface PointChange extends Pick<Point, 'measure' | 'dims' | 'at'> {
 export interface PointsParts {
   /** Opens the points of the new generation. */
   readonly after: () => Promise<Pick<Series, 'list' | 'close'> | undefined>
-  /** Folds the new generation up to the position of the serving one. */
+  /** Folds the new generation up to the position of the serving generation. */
   readonly advance: () => Promise<unknown>
   readonly sample: number
 }

@@ -1,7 +1,7 @@
 import type { ImportLine } from '../projections/importing.ts'
 import type { Imported, RowResult } from '../host/ipc/operations/import.ts'
 
-/** The reason why a line of the file was not imported, or a note about it. */
+/** The reason why a line of the file was not imported, or a note about this line. */
 export interface LineReport {
   readonly line: number
   readonly reason: string

@@ -87,7 +87,7 @@ export const createOutput = ({ out, err, color, columns, now }: Terminal): Outpu
     },
     settle,
     redraw,
-    // Escapes before it measures, because an escaped character is wider.
+    // Escapes the cells before `formatTable` measures them, because an escaped character is wider.
     table: (rows, options = {}) =>
       formatTable(
         rows.map((row) => row.map(shown)),

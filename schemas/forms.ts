@@ -11,7 +11,7 @@ import { isEvent } from './sources.ts'
 /** The number of bytes before the Avro data: a zero byte and the id of the schema in four bytes. */
 export const HEADER = 5
 
-/** Reads the events of one schema, and writes them if the schema is the newest. */
+/** One compiled schema. It reads the records of this schema, and writes records if this schema is the newest version. */
 export interface Form {
   readonly written: Locked
   /** The event's type, or null for a personal record. */

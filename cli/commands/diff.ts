@@ -111,7 +111,7 @@ const againstBuilt = async (context: Context, access: DomainAccess, options: Reb
   }
 }
 
-/** Compares with a generation that another command built. Processors follow it like the serving one. */
+/** Compares the serving generation with a complete generation that another command built. Processors follow both generations. */
 const againstComplete = async (
   context: Context,
   access: DomainAccess,

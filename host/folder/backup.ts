@@ -51,7 +51,7 @@ export const emptyFolder = (folder: string): void => {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
 }
 
-/** Fault: `bad-usage` if one of the folders contains another one. */
+/** Fault: `bad-usage` if two of the folders are the same, or if one folder contains another. */
 export const refuseNested = (...folders: readonly string[]): void => {
   const paths = folders.map((folder) => resolve(folder) + sep)
   for (const [index, path] of paths.entries()) {

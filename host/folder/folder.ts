@@ -41,7 +41,10 @@ export interface FolderLock {
   release(): Promise<void>
 }
 
-/** Creates the folder if it is missing. Rejects a folder that cannot be used. */
+/**
+ * Creates the folder and its marker if they are missing. Faults: `data-folder-unusable`; `data-folder-foreign` if the folder contains other files;
+ * `data-folder-newer` if a newer program wrote the folder.
+ */
 export const prepareFolder = (folder: string): void => {
   try {
     makeFolder(folder)
@@ -123,7 +126,7 @@ const formatIn = (marker: string): number => {
     const { format } = JSON.parse(readFileSync(marker, 'utf8')) as { format?: unknown }
     if (typeof format === 'number' && Number.isInteger(format)) return format
   } catch {
-    // Not JSON: reported below.
+    // The marker is not JSON. The fault below reports it.
   }
   throw new Fault(
     'data-folder-unusable',

@@ -124,7 +124,7 @@ export const commandHandlers = (
 /** The records in the control table that no server has logged yet. */
 export interface CommandRecords {
   put(ended: EndedCommand): Promise<void>
-  /** Removes the records and returns them. If several servers take records, one of them gets each record. */
+  /** Removes the records and returns them. If several servers take records, only one server gets each record. */
   take(): Promise<readonly EndedCommand[]>
 }
 

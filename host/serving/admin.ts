@@ -15,7 +15,7 @@ export interface AdminParts {
   readonly metrics: () => Promise<string>
   /** The serving table of each domain. */
   readonly tables: () => Promise<unknown>
-  /** Called with the error if a request fails. The answer does not contain the error's message: only the log does. */
+  /** Called with the error if a request fails, to log it. The answer does not contain the message of the error. */
   readonly failed: (error: unknown) => void
 }
 

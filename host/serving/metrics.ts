@@ -19,7 +19,7 @@ export interface DomainStatus {
   /** Partitions of the log that lost their first events. */
   readonly trimmed: readonly Trimmed[]
   readonly parked: number
-  /** Events of parked keys that are not folded yet. */
+  /** The number of events of parked keys that are not folded yet. */
   readonly waiting: number
   /** The time of the oldest event that parked a key, in epoch milliseconds. Null if no key is parked or no such event could be read. */
   readonly parkedSince: number | null

@@ -52,7 +52,7 @@ export const sharedFold = (
     void (await buildShared({ data, tables }, domain, { ...work, generation: 1, unsent: [], workers }))
 }
 
-/** Builds generations of tables in a service: first in the data folder of this machine, and then copies them. */
+/** Builds a generation in the data folder of this machine, and then copies the items to the table in the service (DynamoDB). */
 export const servicesBuildStorage = (
   data: string,
   domain: Domain,

@@ -27,7 +27,7 @@ export type BuildMessage =
   | { readonly kind: 'stopped' }
   | ({ readonly kind: 'done' } & Built)
 
-/** `data` contains the embedded log and the keys. `tables` is the folder of the tables. Default: the one in `data`. */
+/** `data` contains the embedded log and the keys. `tables` is the folder of the tables. Default: the folder `tables` in `data`. */
 export interface BuildFolders {
   readonly data: string
   readonly tables?: string

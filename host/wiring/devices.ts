@@ -54,7 +54,7 @@ export const openDevices = async (
   try {
     return await listening(parts, mqtt.listen)
   } catch (error) {
-    // Another broker may use the default port. The server is useful without its own broker.
+    // Another broker may use the default port. The server is useful without its own broker, so it starts without one.
     if (mqtt.isExplicit || !isFault(error, 'port-in-use')) throw error
     logger.warn(error.message)
     return { description: `off: ${error.message}`, stop: () => Promise.resolve() }

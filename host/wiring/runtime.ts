@@ -53,7 +53,7 @@ export interface RuntimeOptions {
   readonly roles?: readonly string[]
 }
 
-/** The pause between two looks for changes by other processes, in milliseconds. Only with Kafka: otherwise there is no other process. */
+/** The pause between two reads of the checkpoints of other processes, in milliseconds. Only with Kafka: otherwise there is no other process. */
 const POLL_MS = 10
 
 export const isEmbedded = ({ kafka, dynamodb }: Config): boolean => kafka === undefined || dynamodb === undefined

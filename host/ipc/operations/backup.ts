@@ -17,8 +17,9 @@ export interface BackupPaths {
 
 /**
  * Copies an embedded folder while its server runs. The order makes the copies consistent: items and points are copied before the ledger,
- * the control table and the log, so they are never ahead of the log. The keys are copied last, so every event of the copied log has its key.
- * A flip, a finished rebuild, a drop, a discard or a forgotten person in between would leave inconsistent copies. Fault: `backup-disturbed`.
+ * the control table and the log, so the items are never ahead of the log. The keys are copied last, so every event of the copied log has its
+ * key. Fault: `backup-disturbed` if a flip, a finished rebuild, a drop, a discard or a forgotten person changed the folder during the copies,
+ * because such copies do not fit each other.
  */
 export const backUp: Handler<'backup'> = async (runtime, { folder, keys }, output) => {
   const { adapters, config } = runtime

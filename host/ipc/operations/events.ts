@@ -14,7 +14,7 @@ export interface EventsArgs {
   readonly to?: number
   /** Only the newest events, and at most this number. */
   readonly last?: number
-  /** Continues with new events. Without `last` and `from` it begins at the end of the log. */
+  /** Continues with new events. Without `last` and `from`, the output begins at the end of the log. */
   readonly follow?: boolean
 }
 
@@ -37,7 +37,7 @@ interface EventsReport {
 
 const FOLLOW_MS = 200
 
-/** Reads the log, decoded. An event that cannot be decoded is reported with the reason. */
+/** Reports the decoded events of the log as rows. The row of an event that cannot be decoded contains the reason. */
 export const readEvents: Handler<'events'> = async (runtime, args, output) => {
   const pipeline = runtime.pipeline(args.domain)
   const watermarks = await watermarksOf(pipeline, args)

@@ -155,7 +155,7 @@ const eventOf = (
 
 interface Appended {
   readonly sent: readonly Sent[]
-  /** The reason of the first refusal of each row, by its index. */
+  /** By index of a row: the reason of the first refusal of the row. */
   readonly refused: ReadonlyMap<number, string>
 }
 
@@ -240,7 +240,7 @@ export interface ImportEnd {
   readonly counts: Readonly<Record<string, number>>
 }
 
-/** Appends the record of a complete import for each key, if the domain has such an event and the log does not contain the record yet. */
+/** Appends one event per key that records the complete import. Appends nothing if the domain has no such event, or if the log contains it already. */
 export const endImport: Handler<'import-end'> = async (runtime, { domain, importId, source, counts }) => {
   const { completion } = runtime.config.domains.importerOf(domain)
   const now = runtime.clock.now()

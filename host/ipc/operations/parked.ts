@@ -62,9 +62,9 @@ export interface DiscardArgs {
 export interface RetryResult {
   readonly asked: number
   readonly healed: number
-  /** Keys that are still parked, by the same event or a later one. */
+  /** The number of keys that are still parked, by the same event or a later one. */
   readonly still: number
-  /** Keys that no processor has retried yet. */
+  /** The number of keys that no processor has retried yet. */
   readonly pending: number
 }
 
