@@ -1,4 +1,4 @@
-/** `tributary/domain`: everything that a domain in a package of its own needs. docs/api.md lists it. */
+/** `tributary/domain`: everything that a domain in a package of its own needs. docs/api.md lists every export. */
 
 export { configurableEdge, defineDomain } from '../domains/record.ts'
 export type {

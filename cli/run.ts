@@ -8,7 +8,7 @@ import type { Exit } from './output.ts'
 import { createProgram } from './program.ts'
 import { importOptionsOf } from './program/import-options.ts'
 
-/** Runs one command, reports a failure to stderr, and resolves to the exit code. Reads and changes nothing of the process but what `context` contains. */
+/** Runs one command, reports a failure to stderr, and resolves to the exit code. Uses no state of the process except `context`. */
 export const runCommand = async (context: UnloadedContext, args: readonly string[]): Promise<Exit> => {
   let exit: Exit = EXIT.fine
   try {

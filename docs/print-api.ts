@@ -13,7 +13,7 @@ most important ones, and [a domain, file by file](domain-file-by-file.md) shows 
 such package: describe it in [CHANGELOG.md](../CHANGELOG.md).
 `
 
-/** The declarations of a source file, as the compiler writes them for a package. It reads no other file, so every export states its type. */
+/** The declarations of a file, as the compiler writes them for a package. The compiler reads no other file, so every export must state its type. */
 const declarationsOf = (file: string): ts.SourceFile => {
   const { outputText } = ts.transpileDeclaration(readFileSync(file, 'utf8'), { fileName: file })
   return ts.createSourceFile(file, outputText, ts.ScriptTarget.ESNext, true)
@@ -21,7 +21,7 @@ const declarationsOf = (file: string): ts.SourceFile => {
 
 interface Exported {
   readonly name: string
-  /** The file that declares it. */
+  /** The file that declares the name. */
   readonly file: string
 }
 
@@ -54,7 +54,7 @@ const nameOf = (statement: ts.Statement): string | undefined => {
   return named.name?.text
 }
 
-/** A declaration with its comment, as a section of the page. */
+/** Formats a declaration with its comment as a section of the page. Throws if the declaration has no comment. */
 const section = ({ name, file }: Exported, declarations: ts.SourceFile | undefined): string => {
   const statement = declarations?.statements.find((each) => nameOf(each) === name)
   if (statement === undefined) throw new Error(`${file} declares no ${name}.`)
@@ -67,7 +67,7 @@ const section = ({ name, file }: Exported, declarations: ts.SourceFile | undefin
   return [`#### ${name}`, '', about, '', '```ts', code, '```', ''].join('\n')
 }
 
-/** Returns a function from a heading to its anchor. Headings that differ only in capitals get a number from the second one on. */
+/** Returns a function that returns the anchor of a heading. If an earlier heading has the same anchor, a number is added: `event-1`. */
 const createAnchors = (): ((heading: string) => string) => {
   const uses = new Map<string, number>()
   return (heading) => {
@@ -104,7 +104,7 @@ const page = (module: string, anchorOf: (heading: string) => string): readonly s
   ]
 }
 
-/** The page of everything that can be imported from `tributary/domain` and `tributary/testing`. */
+/** The page docs/api.md: everything that a package can import from `tributary/domain` and `tributary/testing`. */
 export const apiPage = (): string => {
   const anchorOf = createAnchors()
   return [INTRO, ...['domain', 'testing'].flatMap((module) => page(module, anchorOf))].join('\n')

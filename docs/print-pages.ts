@@ -89,7 +89,7 @@ const configurationPage = (): string => {
   return [CONFIGURATION_INTRO, ...tables].join('\n')
 }
 
-/** The pages that the program and its types describe, by their path in the repository. */
+/** The text of each generated page, by its path in the repository. */
 export const pages = (): Readonly<Record<string, string>> => ({
   'docs/commands.md': commandsPage(),
   'docs/configuration.md': configurationPage(),
