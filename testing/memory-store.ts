@@ -1,5 +1,5 @@
 import { canonical, isExpired, keyOf, type Item, type Key, type Stored } from '../projections/item.ts'
-import { requireCheckpoint } from '../processors/engine/rows/fencing.ts'
+import { requireCheckpoint } from '../processors/engine/run/fencing.ts'
 import { isRejection } from '../processors/engine/rows/store-faults.ts'
 import { RejectedSpans, type Chunk, type Store, type Write } from '../processors/engine/ports/store.ts'
 import { requireStorableChunk } from '../processors/engine/rows/storable.ts'

@@ -1,5 +1,5 @@
 import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb'
-import { checkpointMoved, requireCheckpoint } from '../../engine/rows/fencing.ts'
+import { checkpointMoved, requireCheckpoint } from '../../engine/run/fencing.ts'
 import type { Checkpoint, Span } from '../../engine/ports/store.ts'
 import type { Attributes } from './codec.ts'
 import { CHECKPOINTS, type Table } from './table.ts'

@@ -2,7 +2,7 @@ import { tableName } from '../../../projections/table.ts'
 import { isFault, type Fault } from '../../../schemas/fault.ts'
 import type { Assignment } from '../ports/log.ts'
 import type { Checkpoint } from '../ports/store.ts'
-import { checkpointMoved } from '../rows/fencing.ts'
+import { checkpointMoved } from './fencing.ts'
 import type { ProcessorParts } from './processor-parts.ts'
 
 /** The partitions whose folding fails, each with its last failure. */
