@@ -59,7 +59,7 @@ describe('a test file may run a second time', () => {
       failed('test/e2e/verify.test.ts', 'failed', 'passed', 'failed'),
       failed('test/e2e/services.test.ts'),
       failed('test/processors/meals/logged.test.ts', 'failed'),
-      failed('test/e2e/spine.test.ts', 'failed'),
+      failed('test/e2e/meals.test.ts', 'failed'),
     ]
     expect(filesToRunAgain([program, services])).toEqual([program.name, services.name])
     expect(filesToRunAgain([program, fold])).toEqual([])

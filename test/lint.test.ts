@@ -77,12 +77,12 @@ describe('the import law', () => {
     ],
     ['timestream-local/wire.ts', '../processors/engine/ports/log.ts', 'timestream-local stands alone'],
   ])('%s importing %s is refused: %s', async (file, target) => {
-    expect(await rulesFor(file, `import * as seen from '${target}'\nexport const kept = seen\n`)).toContain(
+    expect(await rulesFor(file, `import * as seen from '${target}'\nexport const used = seen\n`)).toContain(
       'import-x/no-restricted-paths',
     )
   })
 
-  test('what the law allows passes', async () => {
+  test('allowed imports are accepted', async () => {
     expect(
       await rulesFor(fold, "import type { Item } from '../../projections/item.ts'\nexport type Kept = Item\n"),
     ).toEqual([])
@@ -98,7 +98,7 @@ describe('the import law', () => {
 test('a cycle of imports is refused', async () => {
   // The state of a partition imports the parked entries.
   const code =
-    "import { createPartitionState } from '../run/partition-state.ts'\nexport const kept = createPartitionState\n"
+    "import { createPartitionState } from '../run/partition-state.ts'\nexport const used = createPartitionState\n"
   expect(await rulesFor('processors/engine/poison/parked-entry.ts', code, untypedWithCycles)).toContain(
     'import-x/no-cycle',
   )
@@ -123,19 +123,19 @@ describe('folds and projections are pure', () => {
     async (code) => {
       const name = code.includes('uuid') ? 'planted' : 'readFileSync'
       for (const file of [fold, 'projections/item.ts']) {
-        expect(await rulesFor(file, `${code}\nexport const kept = ${name}\n`)).toContain('no-restricted-imports')
+        expect(await rulesFor(file, `${code}\nexport const used = ${name}\n`)).toContain('no-restricted-imports')
       }
     },
   )
 
-  test('time from the event, and names made of it, pass', async () => {
+  test('time from the event, and names derived from it, are accepted', async () => {
     const code =
-      "import { v5 } from 'uuid'\nexport const kept = (at: number) => v5(new Date(at).toISOString(), v5.URL)\n"
+      "import { v5 } from 'uuid'\nexport const used = (at: number) => v5(new Date(at).toISOString(), v5.URL)\n"
     expect(await rulesFor(fold, code)).toEqual([])
   })
 })
 
-describe('the house rules', () => {
+describe('the rules for source files', () => {
   test('a source file over 300 lines is an error', async () => {
     expect(
       await rulesFor(

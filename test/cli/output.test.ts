@@ -61,7 +61,7 @@ describe('the output of commands', () => {
     expect(JSON.parse(texts.out.split('\n')[1] ?? '')).toEqual({ stored })
   })
 
-  test('of all escape sequences only our own colours are written, and only if colours are on', () => {
+  test('no escape sequence is written except our own colours, and these only if colours are on', () => {
     const { texts, output } = terminal({ color: true })
     output.line(`${output.red('red')}\u001b[5mblink`)
     expect(texts.out).toBe('\u001b[31mred\u001b[39m\\u001b[5mblink\n')

@@ -123,7 +123,7 @@ const writes = (fresh: () => Fresh): void => {
     expect(await listed(series)).toHaveLength(2)
   })
 
-  test('of two points at one instant the one of the higher version stays, in any order of the writes', async () => {
+  test('if two points have one instant, the point of the higher version stays, in any order of the writes', async () => {
     const { series, start } = fresh()
     const [older, newer] = [reading(start, { level: 1, version: 5 }), reading(start, { level: 2, version: 6 })]
     await series.write([newer])

@@ -75,7 +75,7 @@ export const fits: readonly (readonly [string, Stored])[] = [
 
 /** All stores have the same limits: if one of them rejects an item permanently, every other one does, too. */
 export const limits = (fresh: () => Promise<Store>): void => {
-  test.each(unstorable)('%s is rejected permanently, with its span and no other', async (_, item, code) => {
+  test.each(unstorable)('%s is rejected permanently, and only the span that contains it', async (_, item, code) => {
     const store = await fresh()
     const [first, other] = [stored(at('GOOD', 'FIRST'), 1), stored(at('GOOD', 'OTHER'), 1)]
     const error: unknown = await store

@@ -11,7 +11,7 @@ import { outboxKey, outboxPartition, timerKey, timerPartition } from '../../proc
 
 /** Several senders append each event once, with a ledger on every store: a claim is a conditional write to the ledger. */
 export const sending = (fresh: () => Promise<Store>): void => {
-  test('of several senders of one event, one appends it', async () => {
+  test('one of several senders of one event appends it', async () => {
     const store = await fresh()
     const sent: string[] = []
     const round = (holder: string, ids: readonly string[]) =>

@@ -104,7 +104,7 @@ const loads = (fresh: () => Promise<Store>): void => {
     expect(Object.keys(back ?? {}).sort()).toEqual(['PK', 'SK', '_pos', 'note'])
   })
 
-  test('peek, if there is one, returns what was just committed', async () => {
+  test('peek, if the store has it, returns an item at once after its commit', async () => {
     const store = await fresh()
     const item = stored(at('P', 'S'), 4)
     await store.commit([[[create(item)]]])

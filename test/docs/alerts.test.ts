@@ -158,7 +158,7 @@ describeWith('the alert rules in promtool', prometheusAvailable(), () => {
       printed: expect.stringContaining(`SUCCESS: ${ALERTS.length} rules found`),
     }))
 
-  test.each(Object.entries(CASES))('%s fires if it should, and only then', (alert, each) => {
+  test.each(Object.entries(CASES))('%s fires in its firing case, and not in its silent case', (alert, each) => {
     expect({ fires: isFiring(alert, each.fires, each), silent: isFiring(alert, each.silent, each) }).toEqual({
       fires: true,
       silent: false,

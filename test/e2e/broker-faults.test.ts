@@ -3,7 +3,7 @@ import { afterEach, expect, test } from 'vitest'
 import {
   codesIn,
   committedOffsets,
-  crewsOf,
+  processesOn,
   GROUP,
   isReady,
   leaderOf,
@@ -13,7 +13,7 @@ import {
   statusOf,
   untilWhole,
   withAdmin,
-} from './crew.ts'
+} from './processes-under-load.ts'
 import { progress, progressOnEveryKey } from './load.ts'
 import { describeOnOwnServices } from './on-services.ts'
 import { client, meal, run, until } from './program.ts'
@@ -34,7 +34,7 @@ describeOnOwnServices(
       for (const index of NODES)
         if (!(await services.kafka.node(index).isUp())) await services.kafka.node(index).start()
     })
-    const startCrew = crewsOf(services)
+    const startProcesses = processesOn(services)
     const committing = (since: readonly string[]): Promise<void> =>
       until(
         async () => (await committedOffsets(services.kafka)).every((offset) => !since.includes(offset)),
@@ -44,7 +44,7 @@ describeOnOwnServices(
     test(
       'the leader of a partition is killed and restarted; doctor names it meanwhile',
       async () => {
-        const { env, edge, load, users, finish } = await startCrew('2026-10-01')
+        const { env, edge, load, users, finish } = await startProcesses('2026-10-01')
         await progress(load, edge, 40)
         const leader = await leaderOf(services.kafka, 0)
         await leader.kill()
@@ -70,7 +70,7 @@ describeOnOwnServices(
     test(
       'every broker is restarted normally, one after another',
       async () => {
-        const { edge, load, users, finish } = await startCrew('2026-10-02')
+        const { edge, load, users, finish } = await startProcesses('2026-10-02')
         for (const index of NODES) {
           await progress(load, edge, 30)
           await services.kafka.node(index).stop()
@@ -93,7 +93,7 @@ describeOnOwnServices(
           users,
           addProcessor,
           finish,
-        } = await startCrew('2026-10-03')
+        } = await startProcesses('2026-10-03')
         await progress(load, edge, 40)
         first?.kill('SIGKILL')
         await progressOnEveryKey(load, edge, users)
@@ -120,7 +120,7 @@ describeOnOwnServices(
           load,
           users,
           finish,
-        } = await startCrew('2026-10-04')
+        } = await startProcesses('2026-10-04')
         if (zombie === undefined) throw new Error('no processor')
         // The moved checkpoint rejects most writes. The positions of the items reject the others.
         const refused = async () =>
@@ -150,7 +150,7 @@ describeOnOwnServices(
     test(
       'commits of offsets are rejected and the processors die: the checkpoints in the tables are enough',
       async () => {
-        const { edge, processors, load, users, addProcessor, finish } = await startCrew('2026-10-05')
+        const { edge, processors, load, users, addProcessor, finish } = await startProcesses('2026-10-05')
         await progress(load, edge, 40)
         await services.kafka.node(2).stop()
         const refused = (): boolean => processors.some((each) => codesIn(each).includes('offsets-refused'))
@@ -186,7 +186,7 @@ describeOnOwnServices(
     test(
       'the offsets of the group have expired while no processor ran',
       async () => {
-        const { env, edge, processors, load, users, addProcessor, finish } = await startCrew('2026-10-06')
+        const { env, edge, processors, load, users, addProcessor, finish } = await startProcesses('2026-10-06')
         await progress(load, edge, 40)
         expect(await Promise.all(processors.map((each) => each.stop()))).toEqual([0, 0])
         await until(
@@ -206,7 +206,7 @@ describeOnOwnServices(
     test(
       'all brokers are down for a minute: every process reports it, and continues by itself afterwards',
       async () => {
-        const { env, edge, processors, load, tokens, users, finish } = await startCrew('2026-10-07')
+        const { env, edge, processors, load, tokens, users, finish } = await startProcesses('2026-10-07')
         await progress(load, edge, 40)
         const gone = Date.now()
         await Promise.all(NODES.map((index) => services.kafka.node(index).kill()))

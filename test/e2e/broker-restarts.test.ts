@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterEach, expect, test } from 'vitest'
-import { ROLES, untilWhole } from './crew.ts'
+import { ROLES, untilWhole } from './processes-under-load.ts'
 import { describeOnOwnServices } from './on-services.ts'
 import { startServer, until } from './program.ts'
 import type { Server } from './program.ts'

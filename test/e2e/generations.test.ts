@@ -105,7 +105,7 @@ describe('generations, embedded', { timeout: 300_000 }, () => {
     })
   })
 
-  longTest('a rebuild shared among workers, killed in the middle, is gone on with by each of them', async () => {
+  longTest('a rebuild shared among workers and killed in the middle is continued by each worker', async () => {
     const data = freshFolder()
     await fill(data, 100_000)
     const env = { TRIBUTARY_DATA: data }

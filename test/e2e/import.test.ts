@@ -33,7 +33,7 @@ describe('a repeated import', { timeout: 180_000 }, () => {
     expect(await run(['verify'], env)).toMatchObject({ code: 0 })
   })
 
-  test('at the same time appends each event once', async () => {
+  test('by two processes at the same time appends each event once', async () => {
     const { env } = await shared()
     await importTwiceAtOnce(env)
   })

@@ -70,7 +70,7 @@ describe('the folder lock', { timeout: 60_000 }, () => {
     const folder = freshFolder()
     let waiting = Array.from({ length: 6 }, () => startLocker(folder))
     while (waiting.length >= 3) {
-      const outcomes = await Promise.all(waiting.map((holder) => holder.tryLock()))
+      const outcomes = await Promise.all(waiting.map((locker) => locker.tryLock()))
       expect(outcomes.filter((outcome) => outcome !== 'data-folder-in-use')).toEqual(['held'])
       await waiting[outcomes.indexOf('held')]?.kill()
       waiting = waiting.filter((_, index) => outcomes[index] !== 'held')

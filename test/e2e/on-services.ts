@@ -5,7 +5,7 @@ import { dynamodbAvailable, leasedDynamoDb, startDynamoDb } from '../services/dy
 import type { DynamoDb } from '../services/dynamodb.ts'
 import { kafkaAvailable, leasedKafka, startKafka } from '../services/kafka.ts'
 import type { KafkaHandle, KafkaOptions } from '../services/kafka.ts'
-import { withAdmin } from './crew.ts'
+import { withAdmin } from './processes-under-load.ts'
 import { freshFolder, until } from './program.ts'
 import type { Env } from './program.ts'
 

@@ -34,10 +34,10 @@ export const freshFolder = (): string => {
 }
 
 /** The environment of a program whose folds do this on a meal of 666 calories. */
-export const deadly = (env: Env, how: string): Env => ({
+export const withFailingFold = (env: Env, how: string): Env => ({
   ...env,
-  DEADLY: how,
-  NODE_OPTIONS: `--import=${pathToFileURL(join(import.meta.dirname, 'deadly.mjs')).href}`,
+  FAILING_FOLD: how,
+  NODE_OPTIONS: `--import=${pathToFileURL(join(import.meta.dirname, 'failing-fold.mjs')).href}`,
 })
 
 /** Names the release that runs. Default: the built program. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { meals } from '../../processors/meals/domain.ts'
-import { withAdmin } from './crew.ts'
+import { withAdmin } from './processes-under-load.ts'
 import { describeOnServices } from './on-services.ts'
 import { client, meal, newToken, readiness, run, startServer, statusOf, until } from './program.ts'
 import type { Env, Server } from './program.ts'

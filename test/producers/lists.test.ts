@@ -3,7 +3,7 @@ import { expensesEdge } from '../../producers/expenses/edge.ts'
 import type { Route } from '../../producers/http/route.ts'
 import { mealsEdge } from '../../producers/meals/edge.ts'
 import { scalesEdge } from '../../producers/scales/edge.ts'
-import { DINNER, openCircle } from './expenses/circle.ts'
+import { DINNER, openGroupOfThree } from './expenses/group-of-three.ts'
 import { as, type Person } from './person.ts'
 import { BREAKFAST, openMealsEdge } from './meals/edge.ts'
 import { NOON } from '../../testing/event.ts'
@@ -45,7 +45,7 @@ const openBar = async (): Promise<Place> => {
 }
 
 const openGroup = async (): Promise<Place> => {
-  const { edge, ann, group, id } = await openCircle()
+  const { edge, ann, group, id } = await openGroupOfThree()
   const { body } = await ann.sendCommand('POST', `${group}/expenses`, DINNER)
   return { edge, person: ann, params: { groupId: id, expenseId: body.id } }
 }

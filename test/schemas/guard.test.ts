@@ -164,12 +164,12 @@ describe('valid values are read unchanged', () => {
 })
 
 describe('on the log', () => {
-  const holding = (...fields: Field[]): { codec: ReturnType<typeof openCodec>; before: Buffer } => {
+  const codecWith = (...fields: Field[]): { codec: ReturnType<typeof openCodec>; before: Buffer } => {
     const codec = openCodec({
-      schemas: [event('Held', fields), record('HeldPersonal', [{ name: 'who', type: 'string' }])],
+      schemas: [event('Stored', fields), record('StoredPersonal', [{ name: 'who', type: 'string' }])],
     })
     const data = Object.fromEntries(fields.map(({ name }) => [name, []]))
-    const bytes = Buffer.from(codec.encode({ type: 'Held', meta: META, data, personal: null }))
+    const bytes = Buffer.from(codec.encode({ type: 'Stored', meta: META, data, personal: null }))
     return { codec, before: bytes.subarray(0, bytes.length - fields.length - 1) }
   }
   const codeOf = (decode: () => unknown): string | undefined => {
@@ -184,7 +184,7 @@ describe('on the log', () => {
   const encoded = (index: number): Buffer => Buffer.from(meals.encode(MEALS[index] as Event))
 
   test('a bomb in an event is refused', () => {
-    const { codec, before } = holding({ name: 'list', type: LIST })
+    const { codec, before } = codecWith({ name: 'list', type: LIST })
     expect(codec.decode(Buffer.concat([before, Buffer.from([0, 0])])).data).toEqual({ list: [] })
     expect(codeOf(() => codec.decode(Buffer.concat([before, Buffer.from(varint(1e9))])))).toBe('hostile-payload')
   })

@@ -8,7 +8,7 @@ import { join, relative } from 'node:path'
 import { createInterface } from 'node:readline'
 import { gzipSync } from 'node:zlib'
 import { readServices } from './services.mjs'
-import { readsOf, tellStory, USERS } from './story.mjs'
+import { readsOf, sendRequests, USERS } from './requests.mjs'
 
 const [checkout, folder, brokers, dynamodb] = process.argv.slice(2)
 const program = join(checkout, 'bin', 'tributary.js')
@@ -37,7 +37,7 @@ const send = async (user, method, path, body) => {
   const text = await response.text()
   return { status: response.status, body: text === '' ? null : JSON.parse(text) }
 }
-const ids = await tellStory(send)
+const ids = await sendRequests(send)
 command('forget', '--subject', 'zoe', '--yes')
 command('rebuild', 'meals', '--yes')
 command('verify')

@@ -31,8 +31,8 @@ const level = (...gallons: readonly number[]) =>
 const pours = (table: Table) =>
   Object.values(contents(table)).filter(({ SK }) => SK.startsWith('POUR#')) as Item[] as PourItem[]
 
-describe('what was poured', () => {
-  test('is an item of the keg and the tap, in the order of time', () => {
+describe('the item of a pour', () => {
+  test('belongs to the keg and the tap, in the order of time', () => {
     const [pour] = pours(tableOf([...bar, ...level(10, 10, 9.875, 9.875)]))
     expect(pour).toMatchObject({
       PK: `LOCATION#${LOC}`,

@@ -5,12 +5,12 @@ import { tokenHash } from '../../../projections/access/keys.ts'
 import type { Query } from '../../../projections/table.ts'
 import { send, type EdgeRequest } from '../../../testing/edge/request.ts'
 import type { Person } from '../person.ts'
-import { DINNER, openCircle } from './circle.ts'
+import { DINNER, openGroupOfThree } from './group-of-three.ts'
 
 /** A group in which Ann paid for all, and Bob proposed a settlement for a part of it. */
 const openEvening = async () => {
-  const circle = await openCircle()
-  const { group, ann, bob } = circle
+  const setup = await openGroupOfThree()
+  const { group, ann, bob } = setup
   const {
     body: { id: expenseId },
   } = await ann.sendCommand('POST', `${group}/expenses`, DINNER)
@@ -18,8 +18,8 @@ const openEvening = async () => {
     body: { id: settlementId },
   } = await bob.sendCommand('POST', `${group}/settlements`, { toUserId: '123', amount: '12.34', currency: 'EUR' })
   const pathOf = (url: string): string =>
-    url.replace(':groupId', circle.id).replace(':expenseId', expenseId).replace(':settlementId', settlementId)
-  return { ...circle, pathOf }
+    url.replace(':groupId', setup.id).replace(':expenseId', expenseId).replace(':settlementId', settlementId)
+  return { ...setup, pathOf }
 }
 
 type Evening = Awaited<ReturnType<typeof openEvening>>

@@ -3,7 +3,7 @@ import { keyOf, type Item } from '../../../projections/item.ts'
 import { participants } from '../../../projections/expenses/keys.ts'
 import { expensesQueries } from '../../../projections/expenses/queries.ts'
 import { as } from '../person.ts'
-import { inviteBy, openExpenses } from './circle.ts'
+import { inviteBy, openExpenses } from './group-of-three.ts'
 
 const AT = '2026-11-16T12:00:00.000Z'
 

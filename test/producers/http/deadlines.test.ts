@@ -146,7 +146,7 @@ describe('while the store does not answer', () => {
   test.concurrent.each([
     ...REQUESTS.filter(([kind]) => kind === 'question' || kind === 'batch'),
     ['command', { method: 'PUT', url: '/v1/toys' }] as const,
-  ])('a %s of an admitted caller is, too', async (_, sent) => {
+  ])('a %s of an admitted caller is answered at its deadline, too', async (_, sent) => {
     const { edge, request, appended } = await open()
     const { read, answer } = hanging()
     readsBecome(edge.reader, read, true)
@@ -165,7 +165,7 @@ describe('while the store does not answer', () => {
     })
   })
 
-  test.concurrent('a refusal is answered without what only the store knows', async () => {
+  test.concurrent('a refusal is answered without the fields that only the store has', async () => {
     const { edge, request } = await open()
     expect(await request({ method: 'DELETE', url: '/v1/toys' })).toMatchObject({
       status: 404,

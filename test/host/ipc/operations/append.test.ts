@@ -71,11 +71,11 @@ describe('append', { timeout: 60_000 }, () => {
         },
       },
     ])
-    const holding = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(
+    const filesWithText = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(
       (name) =>
         name.startsWith('log') && name.endsWith('.mdb') && readFileSync(join(folder, name)).includes('Secret soup'),
     )
-    expect(holding).toEqual([])
+    expect(filesWithText).toEqual([])
   })
 
   test('reports what the fold refuses, with its code', async () => {

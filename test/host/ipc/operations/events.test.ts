@@ -82,7 +82,7 @@ describe('events', () => {
     expect(await last({ last: 2, to: 50_000 })).toEqual(['0:49998', '0:49999'])
   })
 
-  test('personal data is shown if its key exists, and replaced by a mark if it is forgotten or its key is missing', async () => {
+  test('personal data is shown if its key exists; it is printed as (forgotten) if it is forgotten, and as (sealed) if its key is missing', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'tributary-'))
     onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
     const env = { TRIBUTARY_DATA: folder }

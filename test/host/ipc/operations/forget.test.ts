@@ -32,7 +32,7 @@ const freshConfig = (): Config => {
 }
 
 /** The files of a folder, of any kind, that contain one of the texts. */
-export const filesHolding = (folder: string, texts: readonly (string | Buffer)[]): readonly string[] =>
+export const filesContaining = (folder: string, texts: readonly (string | Buffer)[]): readonly string[] =>
   readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter((name) => statSync(join(folder, name)).isFile())
     .filter((name) => texts.some((text) => readFileSync(join(folder, name)).includes(text)))
@@ -143,7 +143,7 @@ describe('forgetting a person', () => {
     const key = (await runtime.keys.store.load(['ann']))[0]?.key
     const secrets = [...WORDS, Buffer.from(key?.bytes ?? []), Buffer.from(key?.bytes ?? []).toString('hex')]
     await (await runtime.pipeline('meals').generation(2)).store.scrub?.()
-    expect(filesHolding(config.data, secrets).length).toBeGreaterThan(1)
+    expect(filesContaining(config.data, secrets).length).toBeGreaterThan(1)
     const forgot = await forget(partsOf(runtime), 'ann')
     expect(forgot).toMatchObject({
       was: 'known',
@@ -152,15 +152,15 @@ describe('forgetting a person', () => {
       plain: 0,
       left: [],
     })
-    expect(filesHolding(config.data, secrets)).toEqual([])
-    expect(filesHolding(config.data, ['Bob ate bread']).length).toBeGreaterThan(0)
+    expect(filesContaining(config.data, secrets)).toEqual([])
+    expect(filesContaining(config.data, ['Bob ate bread']).length).toBeGreaterThan(0)
     expect(await differences(runtime)).toEqual([])
     expect(await itemsOf(runtime, 2)).toEqual(await itemsOf(runtime, 1))
     const { generation } = await rebuilt(runtime)
     expect(await itemsOf(runtime, generation)).toEqual(await itemsOf(runtime, 1))
     expect(await forget(partsOf(runtime), 'ann')).toMatchObject({ was: 'before', items: 0 })
     await runtime.close()
-    expect(filesHolding(config.data, secrets)).toEqual([])
+    expect(filesContaining(config.data, secrets)).toEqual([])
   })
 
   test('of an unknown person is reported, and changes nothing', async () => {
@@ -202,7 +202,7 @@ describe('forgetting a person', () => {
     const { generation } = await rebuilt(runtime)
     expect(await itemsOf(runtime, generation)).toEqual(await itemsOf(runtime, 1))
     await forget(partsOf(runtime), 'ann')
-    expect(filesHolding(config.data, [...WORDS, 'Ann is back'])).toEqual([])
+    expect(filesContaining(config.data, [...WORDS, 'Ann is back'])).toEqual([])
     await runtime.close()
   })
 
@@ -248,7 +248,7 @@ describe('forgetting a person', () => {
     expect((await control.generations('meals')).map(({ generation }) => generation)).toEqual([1, 3])
     expect(await itemsOf(runtime, 3)).toEqual(await itemsOf(runtime, 1))
     await runtime.close()
-    expect(filesHolding(config.data, WORDS)).toEqual([])
+    expect(filesContaining(config.data, WORDS)).toEqual([])
   })
 
   test('reports a generation that no processor follows; when it is dropped, the same command completes', async () => {
@@ -269,7 +269,7 @@ describe('forgetting a person', () => {
     await createPerform(runtime)('generations-drop', { domain: 'meals', generation: 1 }, noOutput())
     expect(await forget(parts, 'ann')).toMatchObject({ was: 'known', left: [] })
     await runtime.close()
-    expect(filesHolding(config.data, WORDS)).toEqual([])
+    expect(filesContaining(config.data, WORDS)).toEqual([])
   })
 
   test('events that are older than the key store: their items lose the text, and the result reports that the log keeps it', async () => {
@@ -346,7 +346,7 @@ describe('forgetting that is interrupted', () => {
       const second = dying(partsOf(again), -1)
       await forget(second.parts, 'ann')
       if (step === 0) steps = second.calls()
-      expect(filesHolding(config.data, [...WORDS, secret])).toEqual([])
+      expect(filesContaining(config.data, [...WORDS, secret])).toEqual([])
       expect(await differences(again)).toEqual([])
       expect((await again.keys.store.load(['ann']))[0]).toMatchObject({ key: undefined, forgetting: false, places: [] })
       ends.push(

@@ -212,7 +212,7 @@ test('if the ledger did not answer, the next attempt records the appended event 
   expect([...ledgerStore.items.values()]).toMatchObject([{ state: 'sent', position: { partition: 0, offset: 0 } }])
 })
 
-test('an event that the log cannot hold is reported and waits with the later events of its key; other events are sent', async () => {
+test('an event that is too large for the log is reported and waits with the later events of its key; other events are sent', async () => {
   const store = memoryStore()
   await fold(store, ['m1', 'm2'].map(move))
   await advance({

@@ -74,7 +74,7 @@ describe('an event that crashes every process that folds it', () => {
     expect(world.at()).toBe(8)
   })
 
-  test('is found if there are two of them', async () => {
+  test('is found if there are two such events', async () => {
     const world = lives((offset) => offset === 2 || offset === 6)
     expect(await world.count()).toBeLessThanOrEqual(8)
     expect(world.killers).toEqual([2, 6])
@@ -104,7 +104,7 @@ describe('a healthy event is not taken for a crashing one', () => {
     expect([...world.control.items.keys()]).toEqual([])
   })
 
-  test('after members that were only slow: they remove their names', async () => {
+  test('after members of the group that were only slow: they remove their names', async () => {
     const [control, clock] = [memoryStore(), virtualClock()]
     const killers: number[] = []
     const member = (processName: string) =>
@@ -132,7 +132,7 @@ describe('a healthy event is not taken for a crashing one', () => {
     for (const resolve of waiting) resolve()
   })
 
-  test('after a store that did not answer: a fault removes the name', async () => {
+  test('after a store that did not answer: a fault removes the name of the process', async () => {
     const [control, clock] = [memoryStore(), virtualClock()]
     const killers: number[] = []
     for (let index = 0; index < 10; index += 1) {

@@ -95,7 +95,7 @@ const rebuilt = async ({ log, verdicts }: World): Promise<{ store: MemoryStore }
 }
 
 describe('an entry', () => {
-  test('contains since when and how many events wait, whatever the batches', async () => {
+  test('contains the number of waiting events and the time since which they wait, for any batches', async () => {
     const world = worldOf(paid(5, 'p'), broke('b'), paid(1, 'q'), paid(1, 'r', { key: 'b' }))
     await follow(world)
     expect(await theOne(world)).toMatchObject({

@@ -82,9 +82,9 @@ const built = async (domain: Domain) => {
   return store
 }
 
-describe('an item that no store can hold parks its key', () => {
+describe('an item that no store accepts parks its key', () => {
   test.each(unstorable)(
-    '%s: the same verdict live and in a rebuild, and no other key is parked',
+    '%s: the same result live and in a rebuild, and no other key is parked',
     async (_, item, code) => {
       const domain = domainOf({ bad: item })
       const stores = [

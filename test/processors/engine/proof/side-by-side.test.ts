@@ -16,7 +16,7 @@ const cut = (list: readonly number[]) =>
   })
 const side = sorted.chain((list) => fc.record({ list: fc.constant(list), pages: cut(list) }))
 
-test('each entry is passed once, with the entry of the same key or without one, for any pages', async () => {
+test('each entry is passed once, together with the entry of the same key if the other list has one, for any pages', async () => {
   await fc.assert(
     fc.asyncProperty(side, side, async (left, right) => {
       const pairs: (readonly [number | undefined, number | undefined])[] = []

@@ -4,7 +4,7 @@ import { client, runOk, type Answer, type Client, type Env } from './program.ts'
 const HASH = 'a1b2c3d4e5f60718293a4b5c6d7e8f90a1b2c3d4e5f60718293a4b5c6d7e8f90'
 export const DINNER = { amount: 100, description: 'Dinner' } as const
 
-export interface Roommates {
+export interface SharedExpenses {
   readonly tokens: readonly [ann: string, bob: string]
   readonly groupId: string
   readonly group: string
@@ -12,7 +12,7 @@ export interface Roommates {
 }
 
 /** A group of two, a revised, deleted and restored expense, a settlement by hand and one by a transaction. */
-export const liveTogether = async (env: Env, url: string): Promise<Roommates> => {
+export const createSharedExpenses = async (env: Env, url: string): Promise<SharedExpenses> => {
   const token = (user: string) => runOk(['token', 'create', '--user', user, '--domain', 'expenses'], env)
   const tokens = [await token('123'), await token('456')] as const
   const [ann, bob] = [client(url, tokens[0]), client(url, tokens[1])]
@@ -80,8 +80,8 @@ const settle = async (ann: Client, bob: Client, group: string): Promise<void> =>
 }
 
 /** The answers that both of them can read. */
-export const seen = (
-  { tokens, group, expense }: Roommates,
+export const readAnswers = (
+  { tokens, group, expense }: SharedExpenses,
   url: string,
 ): Promise<readonly Readonly<Record<string, unknown>>[]> => {
   const paths = [

@@ -13,7 +13,7 @@ import type { Env, Server } from './program.ts'
 import { groupOf } from '../../processors/engine/generations/generation.ts'
 
 /** The program on services: an edge and processors, each in its own process, under load. */
-export interface Crew {
+export interface ProcessesUnderLoad {
   readonly env: Env
   readonly edge: Server
   readonly processors: Server[]
@@ -33,7 +33,7 @@ export const GROUP = groupOf(meals.name, 1)
 export const ROLES = ['--roles', 'processor,sender,timers']
 
 /** Tokens outlive the tests of a file, as the services do. */
-export const crewsOf = ({ env: envWith }: Services): ((day: string) => Promise<Crew>) => {
+export const processesOn = ({ env: envWith }: Services): ((day: string) => Promise<ProcessesUnderLoad>) => {
   const tokens: string[] = []
   return async (day) => {
     const env = envWith({

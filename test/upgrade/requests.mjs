@@ -5,7 +5,7 @@
 export const USERS = { ann: 'meals', zoe: 'meals', bar: 'scales', mate: 'scales', 101: 'expenses', 102: 'expenses', 103: 'expenses', 104: 'expenses' }
 
 /** Sends the requests in order and returns the ids that later reads need. A refused request fails the recording. */
-export const tellStory = async (/** @type {Send} */ send) => {
+export const sendRequests = async (/** @type {Send} */ send) => {
   const ok = async (...request) => {
     const { status, body } = await send(...request)
     if (status >= 300) throw new Error(`${request.slice(0, 3).join(' ')} answered ${status}: ${JSON.stringify(body)}`)

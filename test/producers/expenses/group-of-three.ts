@@ -12,10 +12,10 @@ export const openExpenses = (ton?: TonCheck) =>
 export const inviteBy = async (person: Pick<Person, 'sendCommand'>, group: string): Promise<string> =>
   String((await person.sendCommand('POST', `${group}/invitations`)).body['secret'])
 
-export const openCircle = async (ton?: TonCheck) => createCircle(await openExpenses(ton))
+export const openGroupOfThree = async (ton?: TonCheck) => createGroupOfThree(await openExpenses(ton))
 
 /** Ann (123) creates a group in EUR. Bob (456) and Cyd (789) join it. */
-export const createCircle = async (edge: MemoryEdge) => {
+export const createGroupOfThree = async (edge: MemoryEdge) => {
   const [ann, bob, cyd] = (await Promise.all(['123', '456', '789'].map((user) => as(edge, user)))) as [
     Person,
     Person,

@@ -2,10 +2,10 @@ import { existsSync, writeFileSync } from 'node:fs'
 import { meals } from '../../dist/processors/meals/domain.js'
 
 /**
- * What a meal of 666 calories does to whoever folds it. DEADLY is `throw`, `kill`, `loop` (for ever), or `die FILE`: the first who folds one
+ * What a meal of 666 calories does to whoever folds it. FAILING_FOLD is `throw`, `kill`, `loop` (for ever), or `die FILE`: the first who folds one
  * of 667 dies of it, and leaves the file.
  */
-const [how, file] = (process.env.DEADLY ?? '').split(' ')
+const [how, file] = (process.env.FAILING_FOLD ?? '').split(' ')
 const { folds } = meals.projections[0]
 const { MealLogged } = folds
 
