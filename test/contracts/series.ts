@@ -4,12 +4,11 @@ import type { Series, SeriesStores, Versioned } from '../../processors/engine/po
 
 export interface SeriesUnderTest {
   readonly stores: SeriesStores
-  /** The time of the first points of the suite. Stores reject points that are too old. */
+  /** The time of the first points of the suite. It must be the start of a UTC day, so that a bin begins at it, and recent: stores reject old points. */
   readonly start: number
   readonly cleanup: () => Promise<void>
 }
 
-/** The start of a UTC day, so that a bin begins at it. */
 export const DAY_MS = 86_400_000
 const MINUTE_MS = 60_000
 

@@ -9,7 +9,7 @@ const chapters = readdirSync(new URL('processors/engine/', root), { withFileType
   .map(({ name }) => name)
 const filesOf = (chapter: string) => readdirSync(new URL(`processors/engine/${chapter}/`, root))
 
-/** The sections of the page by chapter, in the order of the page. */
+/** The sections of the page by chapter (a folder of the engine), in the order of the page. */
 const sections = new Map(
   page
     .split('\n## ')
