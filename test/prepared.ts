@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, onTestFinished } from 'vitest'
 
 export interface Prepared<T> {
-  /** A copy for the test that called. It is removed when the test ends. */
+  /** A copy for the test that called the function. It is removed when the test ends. */
   readonly folder: string
   /** The result of `prepare`. */
   readonly made: T

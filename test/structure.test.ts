@@ -59,7 +59,7 @@ const textsIn = (file: string): readonly string[] => {
   return texts
 }
 
-/** The texts that are relative import paths, as paths from the root of the repository. */
+/** The relative paths among the texts of a file, as paths from the root of the repository. */
 const pathsIn = (file: string, texts: readonly string[]): readonly string[] =>
   texts
     .filter((text) => /^\.{1,2}\//.test(text))

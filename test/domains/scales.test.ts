@@ -25,7 +25,7 @@ domainContract({
     }),
   },
   history: aHistory,
-  // A TareRecorded counts as applied only if all projections applied it. While the device is not registered, it changes only the keg. If the same
+  // A TareRecorded counts as applied only if it changed all projections. While the device is not registered, it changes only the keg. If the same
   // event is repeated after the registration, it changes the telemetry, too.
   isApplied: ({ type }, changed) => (type === 'TareRecorded' ? !changed.includes(false) : changed.includes(true)),
   series: {

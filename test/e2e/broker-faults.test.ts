@@ -25,11 +25,14 @@ const REFUSED_MS = 60_000
 const MAX_ATTEMPTS = 3
 const NODES = [0, 1, 2]
 
-/** Every record has three replicas, of which two are required. After each fault every acknowledged event exists once, and the items equal their fold. */
+/**
+ * Each record has three replicas, and Kafka acknowledges it when two of them contain it. After each fault, every acknowledged event exists once,
+ * and the items equal their fold.
+ */
 describeOnOwnServices(
   'three brokers, an edge and two processors under load',
   (services) => {
-    // A failed test must not affect the next one.
+    // Starts brokers that a failed test left stopped, so that it does not affect the next test.
     afterEach(async () => {
       for (const index of NODES)
         if (!(await services.kafka.node(index).isUp())) await services.kafka.node(index).start()
@@ -122,12 +125,12 @@ describeOnOwnServices(
           finish,
         } = await startProcesses('2026-10-04')
         if (zombie === undefined) throw new Error('no processor')
-        // The moved checkpoint rejects most writes. The positions of the items reject the others.
+        // Counts the rejected writes of the paused process. A write is rejected by the moved checkpoint, or by the position of an item.
         const refused = async () =>
           (await metricOf(zombie, 'tributary_fold_conflicts_total')) +
           codesIn(zombie).filter((code) => code === 'checkpoint-moved').length
         await progress(load, edge, 40)
-        // Its session must end between a load and the following commit. While the store is paused, the processor waits there.
+        // The session of the processor must end between a load of items and the commit. While DynamoDB is paused, the processor waits at this point.
         for (let attempts = 0; attempts < ZOMBIES && (await refused()) === 0; attempts += 1) {
           process.kill(services.dynamodb.pid, 'SIGSTOP')
           await delay(20)
@@ -155,7 +158,8 @@ describeOnOwnServices(
         await services.kafka.node(2).stop()
         const refused = (): boolean => processors.some((each) => codesIn(each).includes('offsets-refused'))
         try {
-          // A group that loses its coordinator now cannot form while no offset can be written, and then no commit is rejected. Lets the group form, and tries again.
+          // If the group lost its coordinator, it cannot form again while Kafka rejects offsets, and then it commits nothing that could be rejected. So
+          // each attempt first accepts offsets until the group has committed, and then rejects them.
           for (let attempts = 1; !refused(); attempts += 1) {
             await needForOffsets(services.kafka, 2)
             await committing(await committedOffsets(services.kafka))

@@ -13,7 +13,7 @@ const mealsOfDay = async (who: Client): Promise<unknown> =>
     }[]
   )[0]?.mealCount
 
-/** The older release made the token and logged a meal. */
+/** A data folder in which the older release has created a token and logged a meal. */
 const older = prepared(async (folder) => {
   const env = { TRIBUTARY_DATA: folder }
   const server = await startServer(env)

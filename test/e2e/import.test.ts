@@ -15,7 +15,7 @@ import {
 } from './imports.ts'
 import { freshFolder, run, sharedServer, startCommand, startServer, until } from './program.ts'
 
-/** Two tests import into the same server: one for ada, the other for eve. */
+/** Two tests import into this server: one test for the user ada, the other for eve. */
 const shared = sharedServer()
 
 describe('a repeated import', { timeout: 180_000 }, () => {

@@ -13,12 +13,12 @@ const code = (of: string) => expect.objectContaining({ code: of })
 const fromSource = join(import.meta.dirname, '../from-source.mjs')
 
 interface Locker {
-  /** Lets the process try to hold the folder. Resolves to `held` or the code of the fault. */
+  /** Lets the process try to lock the folder. Resolves to `held` or the code of the fault. */
   tryLock(): Promise<string>
   kill(): Promise<void>
 }
 
-/** A process with its own temporary folder. */
+/** Starts folder-locker.ts, a process with its own temporary folder. */
 const startLocker = (folder: string): Locker => {
   const child = spawn(
     process.execPath,

@@ -42,7 +42,7 @@ const caughtUp = (env: Env, server: Server): Promise<void> =>
     () => server.stderr(),
   )
 
-/** Ann's key is parked at a meal of 666 calories, with further events behind it. */
+/** Starts a server whose folds throw at a meal of 666 calories, and posts such a meal for ann. Her key is parked, and her later events wait. */
 const parkedServer = async (followers: readonly number[] = [100, 200]) => {
   const env = { TRIBUTARY_DATA: freshFolder() }
   const server = await startServer(withFailingFold(env, 'throw'))
@@ -59,7 +59,7 @@ describe('a poison event', { timeout: 180_000 }, () => {
     const { env, server, annsToken } = await parkedServer()
     const [row, ...others] = await parked(env)
     expect(others).toEqual([])
-    // The two meals, and possibly a PatUsed event after them.
+    // Two meals wait, and possibly a PatUsed event after them.
     const waiting = Number(row?.['waiting'])
     expect(waiting).toBeGreaterThanOrEqual(2)
     expect(row).toMatchObject({
@@ -229,7 +229,7 @@ describe('an event that kills the process', { timeout: 300_000 }, () => {
       for (; deaths <= 6; deaths += 1) {
         const server = await startServer(killing).catch(() => undefined)
         if (server === undefined) continue
-        // Requests the server directly: a command would lock the folder of a dead server.
+        // Reads the metric from the server directly, because a command would lock the folder if the server is dead.
         const counts = async () =>
           (await (await fetch(`${server.admin}/metrics`)).text()).includes('tributary_parked_keys{domain="meals"} 1')
         const outcome = await Promise.race([

@@ -12,7 +12,7 @@ import { newToken, readiness, run, startServer, until, statusOf as rowOfStatus }
 import type { Env, Server } from './program.ts'
 import { groupOf } from '../../processors/engine/generations/generation.ts'
 
-/** The program on services: an edge and processors, each in its own process, under load. */
+/** An edge and processors on Kafka and DynamoDB, each in its own process, and load on the edge. */
 export interface ProcessesUnderLoad {
   readonly env: Env
   readonly edge: Server
@@ -21,7 +21,10 @@ export interface ProcessesUnderLoad {
   readonly tokens: readonly string[]
   readonly users: number
   addProcessor(): Promise<Server>
-  /** Repeats requests until each is acknowledged. Checks that each event exists once, the sums are exact, every item equals its fold, and the lag is zero. */
+  /**
+   * Stops the load, and repeats requests until each is acknowledged. Then checks that each event exists once, that sums are exact, that items equal
+   * their fold, and that no lag is left.
+   */
   finish(): Promise<void>
 }
 
@@ -32,7 +35,7 @@ const CONNECTIONS = 6
 export const GROUP = groupOf(meals.name, 1)
 export const ROLES = ['--roles', 'processor,sender,timers']
 
-/** Tokens outlive the tests of a file, as the services do. */
+/** Returns a function that starts the processes, with load for one day. All its calls use the same tokens, because the tests share the services. */
 export const processesOn = ({ env: envWith }: Services): ((day: string) => Promise<ProcessesUnderLoad>) => {
   const tokens: string[] = []
   return async (day) => {
@@ -72,7 +75,7 @@ export const processesOn = ({ env: envWith }: Services): ((day: string) => Promi
       )
     }
     const outputs = (): string => [edge, ...processors].map(({ stderr }) => stderr().slice(-2_000)).join('\n')
-    // The stopped process itself reports it, not only the edge.
+    // A failure can be in the log of any process, so the message of a failed test contains the logs of all processes.
     return {
       env,
       edge: { ...edge, stderr: outputs },
@@ -137,7 +140,7 @@ export const leaderOf = async (kafka: KafkaHandle, partition: number): Promise<K
   return kafka.node(leader - 1)
 }
 
-/** Resolves when every record is on all three brokers again, so the next broker can stop. */
+/** Resolves when every record of the topic is on all three brokers, so that the next broker can stop. */
 export const untilWhole = (kafka: KafkaHandle): Promise<void> =>
   until(
     async () => (await partitionsOf(kafka)).every(({ isr }) => isr.length === 3),
@@ -153,7 +156,10 @@ export const committedOffsets = (kafka: KafkaHandle): Promise<readonly string[]>
 
 const TOPIC = 2
 
-/** `__consumer_offsets` needs as many replicas as there are brokers. With one broker less, Kafka rejects only commits of offsets. */
+/**
+ * Sets how many replicas must be in sync before Kafka stores a committed offset. If this is the number of brokers and one broker is stopped, Kafka
+ * rejects commits of offsets, and nothing else.
+ */
 export const needForOffsets = (kafka: KafkaHandle, copies: number): Promise<unknown> =>
   withAdmin(kafka, (admin) =>
     admin.alterConfigs({

@@ -4,7 +4,7 @@ import { describeWith } from '../services/available.ts'
 import { prometheusAvailable, startPrometheus } from '../services/prometheus.ts'
 import { client, withFailingFold, freshFolder, meal, newToken, run, startServer, runOk, until } from './program.ts'
 
-/** The rules of docs/alerts.yml without the waiting times of the alerts. */
+/** The rules of docs/alerts.yml. Each alert fires at once, so that the test need not wait. */
 const RULES = readFileSync(new URL('../../docs/alerts.yml', import.meta.url), 'utf8').replace(/for: \w+/g, 'for: 0s')
 
 describeWith('a real Prometheus', prometheusAvailable(), () => {

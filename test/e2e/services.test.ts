@@ -28,7 +28,7 @@ describeOnOwnServices('on Kafka and DynamoDB Local, with two processor processes
       await progress(load, edge, 40)
 
       second.kill('SIGSTOP')
-      // Others take over its partitions only after its session. Progress on every key proves that this has happened.
+      // The other processor takes over the partitions after the session of the paused one. Progress on every key shows that this has happened.
       await progressOnEveryKey(load, edge, tokens.length)
       second.kill('SIGCONT')
       await progress(load, edge, 60)

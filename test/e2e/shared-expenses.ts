@@ -11,7 +11,7 @@ export interface SharedExpenses {
   readonly expense: string
 }
 
-/** A group of two, a revised, deleted and restored expense, a settlement by hand and one by a transaction. */
+/** Creates a group of two people, with an expense that is revised, deleted and restored, a confirmed settlement, and one with a transaction. */
 export const createSharedExpenses = async (env: Env, url: string): Promise<SharedExpenses> => {
   const token = (user: string) => runOk(['token', 'create', '--user', user, '--domain', 'expenses'], env)
   const tokens = [await token('123'), await token('456')] as const
@@ -29,7 +29,7 @@ export const createSharedExpenses = async (env: Env, url: string): Promise<Share
   } = await ann.post(`${group}/invitations`, {})
   const joined = await bob.post(`${group}/join`, { invitation: secret, name: 'Bob' })
   expect(joined).toMatchObject({ status: 200, body: { memberCount: 2 } })
-  // A derived event carries the profile to the person.
+  // The profile is stored by a derived event, so the request waits for the derived event, too.
   expect(await bob.get('/api/users/me', after(joined))).toMatchObject({ status: 200, body: { name: 'Bob' } })
   for (const name of ['Rob', 'Robert', 'Bob'])
     expect(await bob.get('/api/users/me', after(await bob.send('PUT', `${group}/profile`, { name })))).toMatchObject({
@@ -73,13 +73,13 @@ const settle = async (ann: Client, bob: Client, group: string): Promise<void> =>
   ).toMatchObject({ status: 200, body: { status: 'completed' } })
   const byChain = await ann.post(`${group}/settlements`, { toUserId: '456', amount: '0.000000001', currency: 'TON' })
   const place = `${group}/settlements/${String(byChain.body['id'])}`
-  // A derived event carries the claim of a transaction to its settlement.
+  // The settlement is completed by an event that the claim of the transaction derives.
   const claimed = await bob.send('PUT', place, { status: 'completed', txHash: HASH }, { prefer: 'respond-async' })
   expect(claimed.status).toBe(202)
   expect(await ann.get(place, after(claimed))).toMatchObject({ status: 200, body: { status: 'completed' } })
 }
 
-/** The answers that both of them can read. */
+/** Returns the answers of both people to all requests that read the group or their own data. */
 export const readAnswers = (
   { tokens, group, expense }: SharedExpenses,
   url: string,

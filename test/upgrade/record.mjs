@@ -1,6 +1,6 @@
 // Records the fixture of a release: node test/upgrade/record.mjs CHECKOUT FOLDER [BROKERS DYNAMODB_URL]
-// CHECKOUT is a built checkout of that release. Without BROKERS and DYNAMODB_URL it records an embedded data folder
-// (folder.json.gz), with them the topics and tables that the release left there (services.json.gz).
+// CHECKOUT is a built checkout of that release. Without BROKERS and DYNAMODB_URL, the script runs the release embedded and records its data folder
+// in folder.json.gz. With them, it runs the release on these services and records their topics and tables in services.json.gz.
 import { spawn, spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
