@@ -140,7 +140,7 @@ describeOnOwnServices(
           zombie.kill('SIGCONT')
           await until(
             () => isReady(zombie),
-            () => `it does not wake: ${zombie.stderr()}`,
+            () => `the resumed processor is not ready: ${zombie.stderr()}`,
           )
           await progressOnEveryKey(load, edge, users)
         }

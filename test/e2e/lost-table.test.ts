@@ -73,7 +73,7 @@ describeOnServices('a lost table, on Kafka and DynamoDB Local', (services) => {
     expect((await ann.post('/v1/meals', meal(7))).status).toBe(503)
     await until(
       async () => (await readiness(server)).status === 503,
-      () => 'it went on being ready without its table',
+      () => 'the server stayed ready without its table',
     )
     expect((await readiness(server)).text).toContain('table-missing')
     for (const command of READS) {

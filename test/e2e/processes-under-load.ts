@@ -62,7 +62,7 @@ export const processesOn = ({ env: envWith }: Services): ((day: string) => Promi
       expect(await differencesOf(load, at)).toEqual([])
       await until(
         async () => (await statusOf(env)).lagEvents === 0,
-        () => 'the lag does not go',
+        () => 'the lag does not become 0',
         120_000,
       )
       expect(await run(['verify'], env)).toMatchObject({ code: 0 })
@@ -71,7 +71,7 @@ export const processesOn = ({ env: envWith }: Services): ((day: string) => Promi
           const { lagEvents, parked } = await statusOf(env)
           return lagEvents === 0 && parked === 0
         },
-        () => 'status does not come to rest',
+        () => 'the lag or the number of parked keys does not become 0',
       )
     }
     const outputs = (): string => [edge, ...processors].map(({ stderr }) => stderr().slice(-2_000)).join('\n')
@@ -144,7 +144,7 @@ export const leaderOf = async (kafka: KafkaHandle, partition: number): Promise<K
 export const untilWhole = (kafka: KafkaHandle): Promise<void> =>
   until(
     async () => (await partitionsOf(kafka)).every(({ isr }) => isr.length === 3),
-    () => 'the brokers did not come together again',
+    () => 'not every record is on all brokers',
     120_000,
   )
 

@@ -77,7 +77,7 @@ const issued = (subjectId: string | null = 'ann'): Event => ({
   personal: { name: 'telephone of Ann' },
 })
 
-/** Keys by person; a person without one is not loaded. */
+/** Keys for a codec, by person. A person who is not in `keys` has no loaded key. `requests` records the people whose keys the codec loads. */
 const sealingWith = (
   keys: Record<string, SealingKey>,
   destroyed: readonly string[] = [],

@@ -20,7 +20,7 @@ describe('the query language', () => {
   })
   afterAll(() => service.close())
 
-  /** The rows of a query as lists of values. */
+  /** Runs a query. Returns its rows as lists of values. */
   const rows = async (sql: string) => (await service.query(sql)).rows.map((row) => Object.values(row))
   const value = async (expression: string) => {
     const {

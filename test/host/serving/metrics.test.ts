@@ -41,7 +41,7 @@ const measured = (more: Partial<Measured> = {}): Measured => ({
 const listed = (...generations: readonly number[]): Measured['generations'] =>
   generations.map((generation) => ({ generation, state: 'following', foldVersion: 1 }))
 
-/** The series of a scrape without those of Node.js, each with its value. */
+/** Scrapes the metrics. Returns the lines of our own series, without those of Node.js. */
 const scraped = async (metrics: Metrics, ...measuredDomains: readonly Measured[]): Promise<readonly string[]> =>
   (await metrics.text(measuredDomains)).split('\n').filter((line) => line.startsWith('tributary_'))
 const create = (): Metrics => createMetrics(() => NOON, BUILD)

@@ -290,7 +290,7 @@ describe('the runtime', () => {
       upgrade(runtime, runtime.pipeline('meals'), { output, signal }),
     )
     await withRuntime({ config: { ...config, domains: newer } }, async ({ adapters: { buildStorage }, pipeline }) => {
-      // One of the same folds, so that it is followed.
+      // Builds another generation with the same folds, so that the processor follows it.
       const { domain, control, log, codec, serving } = pipeline('meals')
       await rebuild({
         domain,

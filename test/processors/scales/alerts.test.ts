@@ -278,7 +278,7 @@ describe('low keg', () => {
 })
 
 describe('a correction of the keg', () => {
-  // 16.5 lbs empty and 61 full: 52.8 % at 40 lbs. A half barrel has 8.3 % then.
+  // A sixth barrel weighs 16.5 lbs empty and 61 lbs full, so 40 lbs are 52.8 %. In a half barrel, 40 lbs are 8.3 %.
   const SIXTH = { keg_type: 'sixth', full_lbs: 61, empty_lbs: 16.5 }
   const weighed = (minutes: number, weight_lbs: number) => reading({ at: at(minutes), level_pct: null, weight_lbs })
   const correction = (more = {}) => corrected({ ...SIXTH, meta: { occurredAt: at(20) }, ...more })
@@ -477,7 +477,7 @@ describe('silent device', () => {
     const moved = [...bar, due(11), assigned({ tap: '08', meta: { occurredAt: at(-1) } })]
     const when = given(...moved).when(due(11))
     when.then({ [SILENT]: null })
-    // The alert that fired ended a millisecond later.
+    // The alert ended one millisecond after it fired, so the silence is counted from that time on.
     expect(when.timers).toContainEqual(expect.objectContaining({ name: `silence:${SCALE}`, at: at(21) + 1 }))
     given(...moved)
       .when(due(22))

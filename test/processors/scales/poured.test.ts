@@ -25,7 +25,7 @@ import {
 
 const at = (minutes: number) => NOW + minutes * MINUTE
 const LBS_A_GALLON = 1.014 / (0.45359237 * 0.264172)
-/** A minute apart, in gallons. */
+/** Readings one minute apart, with the gallons that are left in the keg. */
 const level = (...gallons: readonly number[]) =>
   gallons.map((left, n) => reading({ at: at(n + 1), level_pct: null, weight_lbs: 29 + left * LBS_A_GALLON }))
 const pours = (table: Table) =>
@@ -162,7 +162,7 @@ describe('the item of a pour', () => {
   })
 })
 
-/** The same folds with other default thresholds, like those of a later release. */
+/** The domain scales with other default thresholds, as in a later release. */
 const finer: Domain = {
   ...scales,
   foldVersion: scales.foldVersion + 1,

@@ -320,7 +320,7 @@ describe('an expense', () => {
       ids.push(id)
     }
     const unchanged = (await ann.getPath(`${group}/expenses/${ids[1]}`)).body
-    // Two are deleted in the same millisecond.
+    // Deletes two expenses in the same millisecond, so that their ids decide their order.
     for (const id of [ids[1], ids[2]]) await ann.sendCommand('DELETE', `${group}/expenses/${id}`)
     edge.clock.at += 60_000
     await ann.sendCommand('DELETE', `${group}/expenses/${ids[0]}`)

@@ -12,7 +12,7 @@ import { BOT_TOKEN, openedBy, ZOFIE } from './telegram/signed.ts'
 const SECRET = 'a-secret-of-the-webhook'
 const BOB = { id: 12, first_name: 'Bob', username: 'bob' } as const
 
-/** A person in the Mini App. */
+/** The requests of a person who uses the Mini App, opened from `chat` if it is given. */
 const inApp = (edge: MemoryEdge, user: { readonly id: number }, chat?: object) => {
   const headers = {
     authorization: `tma ${openedBy(user, chat === undefined ? {} : { more: { chat: JSON.stringify(chat) } })}`,

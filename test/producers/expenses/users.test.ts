@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { as, type Person } from '../person.ts'
 import { DINNER, inviteBy, openGroupOfThree } from './group-of-three.ts'
 
-/** Ann and Bob share two groups and two currencies; Bob settles in one of them. */
+/** Creates two groups of Ann and Bob with expenses in two currencies. Bob settles in one group. */
 const openLife = async () => {
   const setup = await openGroupOfThree()
   const { edge, ann, bob, group } = setup

@@ -97,7 +97,7 @@ describe('revocation', () => {
   })
 })
 
-/** A request of bob to every route, with the ids of ann's data. */
+/** Requests to every route that names data by an id, with the ids of ann's data. Bob sends them. */
 const foreign = (mealId: string, patId: string): readonly EdgeRequest[] => [
   { url: `/v1/meals/${mealId}` },
   { method: 'PATCH', url: `/v1/meals/${mealId}`, body: { calories: 1 } },

@@ -8,7 +8,7 @@ import { freshSpec } from './table.ts'
 
 const KEY = { PK: 'USER#a', SK: 'A' }
 const PATIENCE_MS = 500
-/** More reads than the reader and the client send at the same time. */
+/** The number of reads: more than the reader and the client send at the same time. */
 const READS = 100
 
 describeWith('a DynamoDB that accepts requests and answers none', dynamodbAvailable(), () => {

@@ -284,7 +284,7 @@ test.each(NAMES)('an event of every type of %s can be appended and is folded', {
   expect(others).toEqual([])
 })
 
-/** The names of all fields with text or numbers in an event, without instants. */
+/** The names of all fields of an event that contain text or numbers, at any depth. Excludes `meta` and `personal`. */
 const leavesOf = (schema: Schema, name: string): readonly string[] => {
   if (isUnion(schema)) return schema.flatMap((branch) => leavesOf(branch, name))
   if (typeof schema === 'string') return ['string', 'int', 'long', 'double'].includes(schema) ? [name] : []

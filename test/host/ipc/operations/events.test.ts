@@ -29,7 +29,7 @@ const meal = (user: string, index: number, words: string) =>
     personal: { mealSummary: words, emoji: null, notes: null },
   })
 
-/** A log of several partitions that records where reads begin. */
+/** A log of several partitions in memory. `began` contains the offsets at which reads began. */
 const partitioned = (partitions: readonly (readonly Pick<LogRecord, 'key' | 'timestamp'>[])[]) => {
   const records = partitions.map((rows, partition) =>
     rows.map((row, offset): LogRecord => ({ ...row, partition, offset, value: new Uint8Array() })),
@@ -121,6 +121,6 @@ describe('events', () => {
   }, 60_000)
 })
 
-/** Gives a person's keys to somebody else: the file keeps its length, which the program checks. */
+/** Makes the keys of a person missing: gives them to another person in the key file. The file keeps its length, because the program checks it. */
 const loseKeys = (path: string, subject: string): void =>
   writeFileSync(path, readFileSync(path, 'utf8').replaceAll(`"${subject}"`, `"${'x'.repeat(subject.length)}"`))

@@ -31,7 +31,7 @@ const freshConfig = (): Config => {
   return readConfig({ TRIBUTARY_DATA: folder })
 }
 
-/** The files of a folder, of any kind, that contain one of the texts. */
+/** The files of a folder, at any depth, that contain at least one of the texts. */
 export const filesContaining = (folder: string, texts: readonly (string | Buffer)[]): readonly string[] =>
   readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter((name) => statSync(join(folder, name)).isFile())
@@ -76,7 +76,7 @@ const openWithProcessor = async (config: Config): Promise<Runtime> => {
   return runtime
 }
 
-/** A folder with two people in it, whose processor runs here. */
+/** Opens a data folder with a running processor, and appends events of two people. */
 const lived = async (config: Config): Promise<Runtime> => {
   const runtime = await openWithProcessor(config)
   const ofBob = eventsOf('bob')
@@ -93,7 +93,7 @@ const lived = async (config: Config): Promise<Runtime> => {
 
 const copyOfLived = prepared(async (folder) => (await lived(readConfig({ TRIBUTARY_DATA: folder }))).close())
 
-/** A folder as `lived` leaves it. */
+/** The configuration of a copy of the folder that `lived` makes. */
 const livedConfig = async (): Promise<Config> => readConfig({ TRIBUTARY_DATA: (await copyOfLived()).folder })
 
 const partsOf = forgetPartsOf
@@ -225,7 +225,7 @@ describe('forgetting a person', () => {
     let forgot: Promise<unknown> | undefined
     const open: typeof buildStorage.open = async (generation) => {
       const target = await buildStorage.open(generation)
-      // The first build is complete when the person is forgotten, and not listed yet.
+      // Forgets the person when the first build is complete, and before it is listed as complete.
       return {
         ...target,
         close: async () => {
@@ -307,7 +307,7 @@ describe('forgetting a person', () => {
   })
 })
 
-/** Counts the calls that change something, and ends the process at one of them: before it, or after it. */
+/** Wraps the parts. Counts the calls that change something, and throws at a given moment as if the process died: before or after one of these calls. */
 const dying = (parts: ForgetParts, at: number): { parts: ForgetParts; calls: () => number } => {
   let calls = 0
   const wrap = <T extends object>(target: T, names: readonly (keyof T)[]): T => {

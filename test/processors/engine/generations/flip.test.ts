@@ -78,7 +78,7 @@ test('the next generation sends for a parked key, from its parked event and not 
   await park(stores[0], 'a', 7)
   await flipTo(2, 10)
   expect([...(await control.serving(ledger.name)).parked]).toEqual([['accounts#a', 7]])
-  // The key was parked before the second period began. The first generation has sent the events in between.
+  // Key b was parked before generation 2 began to serve at 10. Generation 1 has sent the events of b before 10, so it continues at 10.
   await park(stores[1], 'b', 4)
   await park(stores[1], 'c', 12)
   await flipTo(1, 25, true)

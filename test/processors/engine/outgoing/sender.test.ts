@@ -31,7 +31,7 @@ const outbox = (store: MemoryStore) => [...store.items.values()].filter(({ PK })
 interface Sending {
   readonly log: Log
   readonly periods?: readonly ServingPeriod[]
-  /** By generation, the first is 1. */
+  /** The stores of the generations, from generation 1 on. */
   readonly stores: readonly MemoryStore[]
   readonly processName?: string
 }

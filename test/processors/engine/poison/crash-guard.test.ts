@@ -21,7 +21,10 @@ const recordOf = (offset: number): LogRecord => ({
 const recordsOf = (from: number, to: number) => Array.from({ length: to - from }, (_, index) => recordOf(from + index))
 const lease = { partition: 0, isCurrent: () => true }
 
-/** Runs of a process over one log, one after the other. A crash is a promise that never settles, and the clock of a crashed run stops. */
+/**
+ * Simulates processes that fold one log, one after the other, and crash at the events for which `deadly` returns true. A simulated crash is a promise
+ * that never settles, and a clock that stops.
+ */
 const lives = (deadly: (offset: number) => boolean, end = 8) => {
   const control = memoryStore()
   const killers: number[] = []
@@ -55,7 +58,7 @@ const lives = (deadly: (offset: number) => boolean, end = 8) => {
     }
     let outcome: 'lived' | 'died' = 'died'
     void run().then((how) => (outcome = how))
-    // The guard waits this long before it counts other processes as crashed.
+    // Advances the clock by 30 s, because the guard waits so long before it counts other processes as crashed.
     for (let waited = 0; waited < 4 && !isDead; waited += 1) await clock.pass(waited === 0 ? 0 : 10_000)
     return outcome
   }
@@ -195,7 +198,7 @@ test('a crashing event parks its key for every projection, and a retry that cras
     )) as readonly StoredParked[]
   const [entry] = await parked()
   expect(entry).toMatchObject({ projection: '*', key: 'a', offset: 1, code: 'killed-the-process', waiting: 1 })
-  // Three runs crashed in the retry, each after it had stored its attempt.
+  // Stores three attempts of the retry without an end, as three processes that crashed in it.
   await verdicts.clear('ledger', { partition: 0, offset: 1 })
   expect(await verdicts.list('ledger')).toEqual([])
   await requestRetry(store, entry as StoredParked)

@@ -17,7 +17,7 @@ import { RejectedSpans, type Store } from '../../../../processors/engine/ports/s
 
 type Written = Event<'Written', { text: string }>
 
-/** Each event writes the item that it names, and its key's last item. */
+/** A domain in which each event writes the item of `items` that it names, and an item LAST of its key. Default: a small item with the name. */
 const domainOf = (items: Readonly<Record<string, Item>>): Domain => ({
   name: 'ledger',
   topic: 'ledger.events',
@@ -40,7 +40,7 @@ const written = (text: string, key: string): Event => ({
   type: 'Written',
   data: { text },
 })
-/** The bad item is the third of key a, in the middle of the events of key b. */
+/** The event of the bad item is the third of key a. Events of key b are before and after it. */
 const events = [
   written('1', 'a'),
   written('1', 'b'),
