@@ -4,7 +4,7 @@ import type { Series, SeriesStores, Versioned } from '../../processors/engine/po
 
 export interface SeriesUnderTest {
   readonly stores: SeriesStores
-  /** The time of the first points of the suite. It must be the start of a UTC day, so that a bin begins at it, and recent: stores reject old points. */
+  /** The time of the first points of the suite: the start of a UTC day, at which a bin begins. It must be recent, because stores reject old points. */
   readonly start: number
   readonly cleanup: () => Promise<void>
 }

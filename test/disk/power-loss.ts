@@ -11,7 +11,7 @@ export interface Disk {
   apply(step: Step): void
   /** The paths of the files with bytes that were not synced. */
   unsynced(): readonly string[]
-  /** Writes the files that remain after a power loss now. `survives` decides about each unsynced sector and name. */
+  /** Writes the files that remain after a power loss now. An unsynced sector or name survives if `survives` returns true for it. */
   restore(root: string, into: string, survives: () => boolean): void
 }
 

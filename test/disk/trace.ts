@@ -33,7 +33,7 @@ interface Entry {
 
 const HEAD = 28
 
-/** The kinds of entries with data after the name. */
+/** The letters of the kinds of entries that have data after the name: writes and acknowledgements. */
 const WITH_DATA = 'wa'
 
 const stepOf = (

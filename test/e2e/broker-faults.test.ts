@@ -158,8 +158,8 @@ describeOnOwnServices(
         await services.kafka.node(2).stop()
         const refused = (): boolean => processors.some((each) => codesIn(each).includes('offsets-refused'))
         try {
-          // If the group lost its coordinator, it cannot form again while Kafka rejects offsets, and then it commits nothing that could be rejected. So
-          // each attempt first accepts offsets until the group has committed, and then rejects them.
+          // If the group lost its coordinator, it cannot form again while Kafka rejects offsets, and then it commits nothing that could be rejected.
+          // So each attempt first accepts offsets until the group has committed, and then rejects them.
           for (let attempts = 1; !refused(); attempts += 1) {
             await needForOffsets(services.kafka, 2)
             await committing(await committedOffsets(services.kafka))

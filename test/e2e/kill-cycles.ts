@@ -50,7 +50,7 @@ const MOST_GENERATIONS = 4
 /** A command that runs longer than this counts as hanging. */
 const HANGS_MS = 180_000
 
-/** Runs the embedded program under load and kills it with SIGKILL repeatedly. After every cycle, compares its items with all acknowledged requests. */
+/** Runs the embedded program under load and kills it by SIGKILL repeatedly. After every cycle, compares its items with all acknowledged requests. */
 export const killCycles = async (options: KillOptions): Promise<Killed> => {
   const { env, cycles, seed, report } = options
   const server = await startServer(env)
@@ -259,7 +259,7 @@ const leftBy = (before: readonly Row[], after: readonly Row[]): string => {
   return after.length < before.length ? 'after the drop' : 'nothing changed'
 }
 
-/** Drops the other generations, so that a long run does not follow more and more of them. */
+/** Drops generations that do not serve, so that in a long run the program does not follow more and more generations. */
 const tidy = async (world: World): Promise<void> => {
   for (const { generation, state } of world.rows) {
     if (world.rows.length < MOST_GENERATIONS && state !== 'dropping') continue

@@ -90,7 +90,7 @@ const lease = async (): Promise<Opened<Services>> => {
   }
 }
 
-/** Deletes every topic, group and table. Waits until the sessions of the last members have ended, because Kafka deletes only groups without members. */
+/** Deletes every topic, group and table. Waits for the end of the members' sessions, because Kafka deletes only groups without members. */
 const empty = async (kafka: Services['kafka'], { endpoint }: Services['dynamodb']): Promise<void> => {
   await withAdmin(kafka, async (admin) => {
     await admin.deleteTopics({ topics: (await admin.listTopics()).filter((topic) => !topic.startsWith('__')) })

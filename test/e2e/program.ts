@@ -70,7 +70,7 @@ export interface Ran {
 
 export interface Started {
   readonly ended: Promise<Ran>
-  /** The output so far. */
+  /** The text on stderr so far. */
   stderr(): string
   kill(signal: NodeJS.Signals): void
 }
@@ -131,7 +131,7 @@ export interface Server {
   stop(): Promise<number | NodeJS.Signals>
 }
 
-/** Starts the built program on free ports. Resolves when it is ready. `atEnd` receives the function that kills it. Default: at the end of the test. */
+/** Starts the built program on free ports. Resolves when it is ready. `atEnd` receives the function that kills it. Default: `onTestFinished`. */
 export const startServer = async (
   env: Env,
   args: readonly string[] = [],

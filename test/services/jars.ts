@@ -20,7 +20,7 @@ export const jarsAvailable = (program: JavaProgram): Available => {
   return { ok: false, how: `${program.name} needs Maven on the PATH to fetch its jars (once)` }
 }
 
-/** Returns the folder of the program's jars. Fetches missing jars into a temporary folder and renames it, so several processes can do this at once. */
+/** Returns the folder of the program's jars. Fetches missing jars into a temporary folder and renames it, so two processes can do this at once. */
 export const fetchJars = (program: JavaProgram): string => {
   const folder = folderOf(program)
   if (existsSync(folder)) return folder

@@ -24,7 +24,7 @@ export interface TonTransaction {
 
 export interface TonMessage {
   readonly hash: string
-  /** Null if the message came from outside the chain. */
+  /** The account of the sender. Null if the message came from outside the chain. */
   readonly source: string | null
   readonly destination: string
   readonly value: string | null

@@ -33,7 +33,7 @@ const minor = fc.oneof(fc.bigInt(0n, 999n), fc.bigInt(0n, 999n), fc.constant(9_0
 const txHash = fc.constantFrom(events.HASH, 'cd34'.repeat(16))
 const often = (weight: number) => fc.integer({ min: 0, max: 99 }).map((n) => n < weight)
 
-/** Sometimes the amount is not the sum of the parts. */
+/** Generates the payer, the amount and the split of an expense. In 4 % of them, the amount is not the sum of the parts. */
 const spent = fc
   .record({
     payerId: user,

@@ -105,7 +105,7 @@ describe('balances', () => {
 })
 
 describe('debts', () => {
-  /** Cyd owes Bob what Bob owes Ann. */
+  /** Creates debts in a chain: Cyd owes Bob the amount that Bob owes Ann. */
   const openChain = async () => {
     const setup = await openGroupOfThree()
     await setup.ann.sendCommand('POST', `${setup.group}/expenses`, {

@@ -307,7 +307,7 @@ describe('forgetting a person', () => {
   })
 })
 
-/** Wraps the parts. Counts the calls that change something, and throws at a given moment as if the process died: before or after one of these calls. */
+/** Wraps the parts. Counts the calls that change something, and throws before or after one of these calls, as if the process died. */
 const dying = (parts: ForgetParts, at: number): { parts: ForgetParts; calls: () => number } => {
   let calls = 0
   const wrap = <T extends object>(target: T, names: readonly (keyof T)[]): T => {

@@ -1,4 +1,4 @@
-// A child process of runner-guard.test.ts. Stops the Runner of kafkajs while it rebuilds its fetchers, as if a broker returned while a consumer stops.
+// A child process of runner-guard.test.ts. Stops the Runner of kafkajs while it rebuilds its fetchers, as if a broker returned during a stop.
 // Prints "ended" if the runner ends, or "spins" if it fetches without end. The first argument is `guarded` or `plain`.
 import { createRequire } from 'node:module'
 import { setTimeout as sleep } from 'node:timers/promises'

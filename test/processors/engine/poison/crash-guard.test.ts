@@ -22,10 +22,10 @@ const recordsOf = (from: number, to: number) => Array.from({ length: to - from }
 const lease = { partition: 0, isCurrent: () => true }
 
 /**
- * Simulates processes that fold one log, one after the other, and crash at the events for which `deadly` returns true. A simulated crash is a promise
- * that never settles, and a clock that stops.
+ * Simulates processes that fold one log, one after the other, and crash at the events for which `crashesAt` returns true. A simulated crash is a
+ * promise that never settles, and a clock that stops.
  */
-const lives = (deadly: (offset: number) => boolean, end = 8) => {
+const lives = (crashesAt: (offset: number) => boolean, end = 8) => {
   const control = memoryStore()
   const killers: number[] = []
   const batches: (readonly number[])[] = []
@@ -45,7 +45,7 @@ const lives = (deadly: (offset: number) => boolean, end = 8) => {
     const process = async (records: readonly LogRecord[]) => {
       batches.push(records.map(({ offset }) => offset))
       for (const { offset, crashes } of records) {
-        if (crashes === true || !deadly(offset)) continue
+        if (crashes === true || !crashesAt(offset)) continue
         isDead = true
         await new Promise(() => undefined)
       }
@@ -164,7 +164,7 @@ test('a crashing event parks its key for every projection, and a retry that cras
   const verdicts = createVerdicts(control)
   const attemptsOf = (processName: string) =>
     createDeliveryAttempts(control, { domain: 'ledger', generation: 1, processName })
-  const log = memoryLog([paid(5, 'p'), eventOf('Spread', { count: 1 }, { id: 'deadly' }), paid(1, 'q')])
+  const log = memoryLog([paid(5, 'p'), eventOf('Spread', { count: 1 }, { id: 'crashing' }), paid(1, 'q')])
   const marked = withVerdicts(log, () => verdicts.list('ledger'))
   const kill = (offset: number) =>
     verdicts.put('ledger', {
