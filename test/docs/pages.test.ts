@@ -5,6 +5,9 @@ import { pages } from '../../docs/print-pages.ts'
 
 const root = join(import.meta.dirname, '..', '..')
 
-test.each(Object.entries(pages()))('%s is what the program prints (npm run pages writes it)', (path, printed) => {
-  expect(readFileSync(join(root, path), 'utf8')).toBe(printed)
-})
+test.each(Object.entries(pages()))(
+  '%s equals the output of the program (npm run pages updates it)',
+  (path, printed) => {
+    expect(readFileSync(join(root, path), 'utf8')).toBe(printed)
+  },
+)
