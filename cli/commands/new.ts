@@ -4,6 +4,7 @@ import { pathToFileURL } from 'node:url'
 import { packageRoot } from '../../host/config/package-root.ts'
 import { version } from '../../host/config/version.ts'
 import { generate, lockSchemas } from '../../schemas/codegen.ts'
+import { DOMAIN_NAME_RULE, isDomainName } from '../../projections/domain-name.ts'
 import { Fault } from '../../schemas/fault.ts'
 import type { Context } from '../context.ts'
 import { EXIT } from '../output.ts'
@@ -17,15 +18,10 @@ export interface NewOptions {
   readonly tributary?: string
 }
 
-const NAME = /^[a-z][a-z0-9]{1,30}$/
-
 /** Writes a package with a working domain: two events, a fold, a table, a query, routes and tests. */
 export const newDomain = (context: Context, { name, folder = name, tributary }: NewOptions): Promise<Exit> => {
-  if (!NAME.test(name))
-    throw new Fault(
-      'bad-usage',
-      `"${name}" cannot be the name of a domain: write 2 to 31 lower-case letters and digits, with a letter first.`,
-    )
+  if (!isDomainName(name))
+    throw new Fault('bad-usage', `"${name}" cannot be the name of a domain: write ${DOMAIN_NAME_RULE}.`)
   if (context.domains.all.some((domain) => domain.name === name))
     throw new Fault('bad-usage', `This program has a domain ${name} already. Choose another name.`)
   const target = resolve(folder)
