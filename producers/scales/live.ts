@@ -10,6 +10,7 @@ const [LOCATION, ALERT] = [locationPartition(''), alertPartition('')]
 /** The taps of a location, the kegs on them, and the active alerts. */
 export const barLive: LiveSpec = {
   url: '/v1/live',
+  channel: 'live',
   operationId: 'watchLocation',
   summary: 'A bar as it changes (WebSocket): a snapshot of its taps and active alerts, then every change in order.',
   query: {
