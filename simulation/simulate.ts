@@ -20,6 +20,8 @@ export interface Summary {
 }
 
 export interface SimulateOptions extends RunOptions {
+  /** The words with which a person calls this program. Default: `tributary`. */
+  readonly calledAs?: string
   /** The number of seeds, from `first` on. */
   readonly seeds: number
   readonly first?: number
@@ -32,8 +34,6 @@ export interface SimulateOptions extends RunOptions {
   readonly isShrinking?: boolean
 }
 
-const reproOf = (seed: number): string => `npx tributary simulate --seed ${seed}`
-
 /** Runs the seeds one after the other. */
 export const simulate = async ({
   seeds,
@@ -42,12 +42,22 @@ export const simulate = async ({
   onProgress,
   maxFailures = 3,
   isShrinking = true,
+  calledAs = 'tributary',
   ...options
 }: SimulateOptions): Promise<Summary> => {
   let summary: Summary = { seeds: 0, events: 0, calls: 0, faults: {}, failures: [] }
   for (let seed = first; seed < first + seeds && summary.failures.length < maxFailures && !isEnough(); seed += 1) {
     const report = await runSeed(seed, options)
-    const failures = report.violations.length === 0 ? [] : [await failureOf(report, options, isShrinking)]
+    const failures =
+      report.violations.length === 0
+        ? []
+        : [
+            {
+              report,
+              smallest: isShrinking ? await smallestOf(report, options) : report.faults,
+              repro: `${calledAs} simulate --seed ${seed}`,
+            },
+          ]
     summary = {
       seeds: summary.seeds + 1,
       events: summary.events + report.events,
@@ -66,14 +76,13 @@ const counted = (before: Summary['faults'], struck: readonly Fault[]): Summary['
   return faults
 }
 
-const failureOf = async (report: Report, options: RunOptions, shrinks: boolean): Promise<Failure> => {
-  const { seed } = report
-  if (!shrinks) return { report, smallest: report.faults, repro: reproOf(seed) }
+/** The fewest faults with which the run still breaks the same rule. */
+const smallestOf = (report: Report, options: RunOptions): Promise<readonly Fault[]> => {
   const fails = async (plan: readonly Fault[]) =>
-    (await runSeed(seed, { ...options, plan })).violations.some(
+    (await runSeed(report.seed, { ...options, plan })).violations.some(
       ({ checker }) => checker === report.violations[0]?.checker,
     )
-  return { report, smallest: await shrink(report.faults, fails), repro: reproOf(seed) }
+  return shrink(report.faults, fails)
 }
 
 /** A text with the broken rules, the faults, and the command that repeats the run. */
