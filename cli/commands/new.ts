@@ -6,6 +6,7 @@ import { version } from '../../host/config/version.ts'
 import { generate, lockSchemas } from '../../schemas/codegen.ts'
 import { DOMAIN_NAME_RULE, isDomainName } from '../../projections/domain-name.ts'
 import { Fault } from '../../schemas/fault.ts'
+import { isObject } from '../../schemas/object.ts'
 import type { Context } from '../context.ts'
 import { EXIT } from '../output.ts'
 import type { Exit } from '../output.ts'
@@ -44,10 +45,23 @@ export const newDomain = (context: Context, { name, folder = name, tributary }: 
   return Promise.resolve(EXIT.fine)
 }
 
-/** A clone is a dependency by its path. An installed package is one by its version. */
+/** A clone is a dependency by its path. An installed package is one as the package that installed it names it: by a version or by a tarball. */
 const dependencyFrom = (target: string): string => {
   const root = packageRoot()
-  return root.split(sep).includes('node_modules') ? `^${version()}` : `file:${relative(target, root)}`
+  const at = root.lastIndexOf(`${sep}node_modules${sep}`)
+  if (at < 0) return `file:${relative(target, root)}`
+  const installer = root.slice(0, at)
+  const spec = dependencyIn(join(installer, 'package.json')) ?? `^${version()}`
+  return spec.startsWith('file:') ? `file:${relative(target, resolve(installer, spec.slice('file:'.length)))}` : spec
+}
+
+/** How a package.json names this program as a dependency. Undefined if it does not. */
+const dependencyIn = (file: string): string | undefined => {
+  const json: unknown = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : undefined
+  const found = ['dependencies', 'devDependencies']
+    .map((kind) => (isObject(json) ? json[kind] : undefined))
+    .map((listed) => (isObject(listed) ? listed['tributary'] : undefined))
+  return found.find((spec) => typeof spec === 'string')
 }
 
 const copyTemplate = (from: string, to: string, words: Readonly<Record<string, string>>): void => {
