@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import ts from 'typescript'
 import { runOk } from './program.ts'
@@ -26,11 +26,13 @@ const broken = (...draw) => ({ ...workload(...draw), check: () => [{ checker: 'd
 export default { ...record, simulation: async () => ({ workload: broken }) }
 `
 
-/** Writes a package with `tributary new plants`, compiles it, and makes this clone its dependency. No registry is needed. */
+/** Writes a package with `tributary new plants`, compiles it, and gives it a copy of this program, as npm does. No registry is needed. */
 export const writeOutsideDomain = async (folder: string): Promise<void> => {
   await runOk(['new', 'plants', '--folder', folder], {})
-  mkdirSync(join(folder, 'node_modules'))
-  symlinkSync(root, join(folder, 'node_modules', 'tributary'), 'dir')
+  const copy = join(folder, 'node_modules', 'tributary')
+  for (const part of ['package.json', 'dist', 'schemas'])
+    cpSync(join(root, part), join(copy, part), { recursive: true, filter: (file) => !file.endsWith('.map') })
+  symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'), 'dir')
   mkdirSync(join(folder, 'dist', 'generated'), { recursive: true })
   for (const file of readdirSync(join(folder, 'src'), { recursive: true, encoding: 'utf8' }))
     if (file.endsWith('.ts')) compile(join(folder, 'src', file), join(folder, 'dist', file.replace(/\.ts$/, '.js')))
