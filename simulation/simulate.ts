@@ -1,3 +1,4 @@
+import { counted } from '../schemas/counted.ts'
 import type { Fault, FaultKind } from './faults.ts'
 import { runSeed, type Report, type RunOptions } from './run.ts'
 import { shrink } from './shrink.ts'
@@ -62,7 +63,7 @@ export const simulate = async ({
       seeds: summary.seeds + 1,
       events: summary.events + report.events,
       calls: summary.calls + report.calls.length,
-      faults: counted(summary.faults, report.faults),
+      faults: addFaults(summary.faults, report.faults),
       failures: [...summary.failures, ...failures],
     }
     onProgress?.(summary)
@@ -70,7 +71,7 @@ export const simulate = async ({
   return summary
 }
 
-const counted = (before: Summary['faults'], struck: readonly Fault[]): Summary['faults'] => {
+const addFaults = (before: Summary['faults'], struck: readonly Fault[]): Summary['faults'] => {
   const faults = { ...before }
   for (const { kind } of struck) faults[kind] = (faults[kind] ?? 0) + 1
   return faults
@@ -88,7 +89,7 @@ const smallestOf = (report: Report, options: RunOptions): Promise<readonly Fault
 /** A text with the broken rules, the faults, and the command that repeats the run. */
 export const formatFailure = ({ report, smallest, repro }: Failure): string =>
   [
-    `seed ${report.seed} broke ${report.violations.length} rules with ${smallest.length} of ${report.faults.length} faults: ${smallest.map(({ call, kind }) => `${kind} at ${call}`).join(', ')}`,
+    `seed ${report.seed} broke ${counted(report.violations.length, 'rule')} with ${smallest.length} of ${counted(report.faults.length, 'fault')}${smallest.map(({ call, kind }, index) => `${index === 0 ? ': ' : ', '}${kind} at ${call}`).join('')}`,
     ...report.violations.slice(0, 4).map(({ checker, detail }) => `  ${checker}: ${detail}`),
     `  repeat it with: ${repro}`,
   ].join('\n')
