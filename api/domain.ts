@@ -66,6 +66,7 @@ export type { LiveSpec } from '../producers/live/spec.ts'
 // Commands of operators
 export { COMMON_INTERNAL, words, within } from '../producers/append-rules.ts'
 export type { AppendRules, FieldRule } from '../producers/append-rules.ts'
+export { createSender } from '../producers/demo/demo.ts'
 export type { Demo } from '../producers/demo/demo.ts'
 export type { Exporter } from '../producers/exporting.ts'
 export type { Importer } from '../projections/importing.ts'

@@ -30,7 +30,7 @@ const exit = await runCommand(
   {
     env: process.env,
     input: process.stdin,
-    calledAs: calledAs(process.argv[1], process.cwd()),
+    calledAs: calledAs({ script: process.argv[1], cwd: process.cwd(), npmScript: process.env['npm_lifecycle_event'] }),
     output,
     signal: stopping.signal,
     // Lowers the priority of this process. Threads that start later inherit the priority.

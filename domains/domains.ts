@@ -2,6 +2,7 @@ import type { Importer } from '../projections/importing.ts'
 import type { Exporter } from '../producers/exporting.ts'
 import type { AppendRules } from '../producers/append-rules.ts'
 import type { ItemFormatter } from '../projections/item-formatter.ts'
+import { DOMAIN_NAME_RULE, isDomainName } from '../projections/domain-name.ts'
 import type { Domain } from '../projections/projection.ts'
 import { Fault } from '../schemas/fault.ts'
 import type { DomainSimulation } from '../simulation/domain.ts'
@@ -33,6 +34,7 @@ export const createDomains = (records: readonly DomainRecord[]): Domains => {
     ...(record.series === undefined ? [] : [{ record, ...record.series }]),
   ])
   const all = entries.map(({ domain }) => domain)
+  requireNames(records)
   requireUnique(all)
   const entry = (name: string) => {
     const found = entries.find(({ domain }) => domain.name === name)
@@ -85,6 +87,15 @@ export const createDomains = (records: readonly DomainRecord[]): Domains => {
       )
     },
   }
+}
+
+const requireNames = (records: readonly DomainRecord[]): void => {
+  const misnamed = records.find(({ domain }) => !isDomainName(domain.name))
+  if (misnamed !== undefined)
+    throw new Fault(
+      'bad-config',
+      `A domain has the name "${misnamed.domain.name}". A name has ${DOMAIN_NAME_RULE}. Rename the domain in its record.`,
+    )
 }
 
 const requireUnique = (all: readonly Domain[]): void => {

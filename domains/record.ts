@@ -50,8 +50,8 @@ export interface WriteWorkload {
   readonly sourceItems?: (event: Event) => readonly Item[]
 }
 
-/** The part of a domain's edge that needs no process: the host adds access to the log and the serving generation. */
-export type Edge = Omit<DomainEdge, 'commands' | 'serving' | 'end'>
+/** The part of a domain's edge that needs no process: the host adds the topic, the schemas, and access to the log and the serving generation. */
+export type Edge = Omit<DomainEdge, 'topic' | 'schemas' | 'commands' | 'serving' | 'end'>
 
 /** An edge that uses outside services, which environment variables name. */
 export interface ConfigurableEdge {

@@ -1,3 +1,5 @@
+import { acrossCopies } from '../schemas/across-copies.ts'
+
 /** One environment variable: how its text becomes a value, and the value if it is unset. */
 export interface Variable<T> {
   readonly parse: Parse<T>
@@ -15,6 +17,7 @@ export type Values<V extends Variables> = { readonly [N in keyof V]: ReturnType<
 
 /** A mistake in the value of a variable. The message names what is wrong and the correct form. It is printed after the name of the variable. */
 export class Mistake extends Error {}
+acrossCopies(Mistake)
 
 /** Declares a variable. `parse` throws a Mistake for a text that it refuses; `fallback` is the value if the variable is not set. */
 export const variable = <T>(parse: Parse<T>, fallback: T): Variable<T> => ({ parse, fallback })

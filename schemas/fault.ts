@@ -1,3 +1,5 @@
+import { acrossCopies } from './across-copies.ts'
+
 /**
  * The error class of the program. `code` is stable, and docs/errors.md explains each code. `retriable`: the same call can succeed later. A message
  * names what happened, where, and what to do.
@@ -13,6 +15,7 @@ export class Fault extends Error {
     this.retriable = options.retriable ?? false
   }
 }
+acrossCopies(Fault)
 
 export const isFault = (error: unknown, code?: string): error is Fault =>
   error instanceof Fault && (code === undefined || error.code === code)

@@ -1,3 +1,4 @@
+import { counted } from '../schemas/counted.ts'
 import type { Fault, FaultKind } from './faults.ts'
 import { runSeed, type Report, type RunOptions } from './run.ts'
 import { shrink } from './shrink.ts'
@@ -20,6 +21,8 @@ export interface Summary {
 }
 
 export interface SimulateOptions extends RunOptions {
+  /** The words with which a person calls this program. Default: `tributary`. */
+  readonly calledAs?: string
   /** The number of seeds. The seeds are consecutive numbers that begin with `first` (default: 1). */
   readonly seeds: number
   readonly first?: number
@@ -32,8 +35,6 @@ export interface SimulateOptions extends RunOptions {
   readonly isShrinking?: boolean
 }
 
-const reproOf = (seed: number): string => `npx tributary simulate --seed ${seed}`
-
 /** Runs the seeds one after the other. Ends early after `maxFailures` failures, or if `isEnough` returns true. */
 export const simulate = async ({
   seeds,
@@ -42,17 +43,27 @@ export const simulate = async ({
   onProgress,
   maxFailures = 3,
   isShrinking = true,
+  calledAs = 'tributary',
   ...options
 }: SimulateOptions): Promise<Summary> => {
   let summary: Summary = { seeds: 0, events: 0, calls: 0, faults: {}, failures: [] }
   for (let seed = first; seed < first + seeds && summary.failures.length < maxFailures && !isEnough(); seed += 1) {
     const report = await runSeed(seed, options)
-    const failures = report.violations.length === 0 ? [] : [await failureOf(report, options, isShrinking)]
+    const failures =
+      report.violations.length === 0
+        ? []
+        : [
+            {
+              report,
+              smallest: isShrinking ? await smallestOf(report, options) : report.faults,
+              repro: `${calledAs} simulate --seed ${seed}`,
+            },
+          ]
     summary = {
       seeds: summary.seeds + 1,
       events: summary.events + report.events,
       calls: summary.calls + report.calls.length,
-      faults: counted(summary.faults, report.faults),
+      faults: addFaults(summary.faults, report.faults),
       failures: [...summary.failures, ...failures],
     }
     onProgress?.(summary)
@@ -60,26 +71,25 @@ export const simulate = async ({
   return summary
 }
 
-const counted = (before: Summary['faults'], struck: readonly Fault[]): Summary['faults'] => {
+const addFaults = (before: Summary['faults'], struck: readonly Fault[]): Summary['faults'] => {
   const faults = { ...before }
   for (const { kind } of struck) faults[kind] = (faults[kind] ?? 0) + 1
   return faults
 }
 
-const failureOf = async (report: Report, options: RunOptions, shrinks: boolean): Promise<Failure> => {
-  const { seed } = report
-  if (!shrinks) return { report, smallest: report.faults, repro: reproOf(seed) }
+/** The fewest faults with which the run still breaks the same rule. */
+const smallestOf = (report: Report, options: RunOptions): Promise<readonly Fault[]> => {
   const fails = async (plan: readonly Fault[]) =>
-    (await runSeed(seed, { ...options, plan })).violations.some(
+    (await runSeed(report.seed, { ...options, plan })).violations.some(
       ({ checker }) => checker === report.violations[0]?.checker,
     )
-  return { report, smallest: await shrink(report.faults, fails), repro: reproOf(seed) }
+  return shrink(report.faults, fails)
 }
 
 /** A text with the broken rules, the faults, and the command that repeats the run. */
 export const formatFailure = ({ report, smallest, repro }: Failure): string =>
   [
-    `seed ${report.seed} broke ${report.violations.length} rules with ${smallest.length} of ${report.faults.length} faults: ${smallest.map(({ call, kind }) => `${kind} at ${call}`).join(', ')}`,
+    `seed ${report.seed} broke ${counted(report.violations.length, 'rule')} with ${smallest.length} of ${counted(report.faults.length, 'fault')}${smallest.map(({ call, kind }, index) => `${index === 0 ? ': ' : ', '}${kind} at ${call}`).join('')}`,
     ...report.violations.slice(0, 4).map(({ checker, detail }) => `  ${checker}: ${detail}`),
     `  repeat it with: ${repro}`,
   ].join('\n')

@@ -4,7 +4,9 @@ import { pathToFileURL } from 'node:url'
 import { packageRoot } from '../../host/config/package-root.ts'
 import { version } from '../../host/config/version.ts'
 import { generate, lockSchemas } from '../../schemas/codegen.ts'
+import { DOMAIN_NAME_RULE, isDomainName } from '../../projections/domain-name.ts'
 import { Fault } from '../../schemas/fault.ts'
+import { isObject } from '../../schemas/object.ts'
 import type { Context } from '../context.ts'
 import { EXIT } from '../output.ts'
 import type { Exit } from '../output.ts'
@@ -17,15 +19,10 @@ export interface NewOptions {
   readonly tributary?: string
 }
 
-const NAME = /^[a-z][a-z0-9]{1,30}$/
-
 /** Writes a package with a working domain: two events, a fold, a table, a query, routes and tests. */
 export const newDomain = (context: Context, { name, folder = name, tributary }: NewOptions): Promise<Exit> => {
-  if (!NAME.test(name))
-    throw new Fault(
-      'bad-usage',
-      `"${name}" cannot be the name of a domain: write 2 to 31 lower-case letters and digits, with a letter first.`,
-    )
+  if (!isDomainName(name))
+    throw new Fault('bad-usage', `"${name}" cannot be the name of a domain: write ${DOMAIN_NAME_RULE}.`)
   if (context.domains.all.some((domain) => domain.name === name))
     throw new Fault('bad-usage', `This program has a domain ${name} already. Choose another name.`)
   const target = resolve(folder)
@@ -48,10 +45,23 @@ export const newDomain = (context: Context, { name, folder = name, tributary }: 
   return Promise.resolve(EXIT.fine)
 }
 
-/** A clone is a dependency by its path. An installed package is one by its version. */
+/** A clone is a dependency by its path. An installed package is one as the package that installed it names it: by a version or by a tarball. */
 const dependencyFrom = (target: string): string => {
   const root = packageRoot()
-  return root.split(sep).includes('node_modules') ? `^${version()}` : `file:${relative(target, root)}`
+  const at = root.lastIndexOf(`${sep}node_modules${sep}`)
+  if (at < 0) return `file:${relative(target, root)}`
+  const installer = root.slice(0, at)
+  const spec = dependencyIn(join(installer, 'package.json')) ?? `^${version()}`
+  return spec.startsWith('file:') ? `file:${relative(target, resolve(installer, spec.slice('file:'.length)))}` : spec
+}
+
+/** How a package.json names this program as a dependency. Undefined if it does not. */
+const dependencyIn = (file: string): string | undefined => {
+  const json: unknown = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : undefined
+  const found = ['dependencies', 'devDependencies']
+    .map((kind) => (isObject(json) ? json[kind] : undefined))
+    .map((listed) => (isObject(listed) ? listed['tributary'] : undefined))
+  return found.find((spec) => typeof spec === 'string')
 }
 
 const copyTemplate = (from: string, to: string, words: Readonly<Record<string, string>>): void => {

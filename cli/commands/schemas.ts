@@ -12,10 +12,11 @@ import type { Exit } from '../output.ts'
 const SHOWN_DIGITS = 10
 
 /** The schemas of this program, and the schemas of each selected domain that has a schema folder of its own. */
-const catalogsOf = ({ domains }: Context): readonly Catalog[] =>
+const catalogsOf = ({ domains }: Pick<Context, 'domains'>): readonly Catalog[] =>
   [undefined, ...domains.records.flatMap(({ domain }) => domain.schemas ?? [])].map((folder) => readCatalog(folder))
 
-const checked = (context: Context): Report => {
+/** Checks every catalog, and returns one report. */
+export const checkAllSchemas = (context: Pick<Context, 'domains'>): Report => {
   const reports = catalogsOf(context).map((catalog) => checkSchemas(catalog))
   return {
     ok: reports.every(({ ok }) => ok),
@@ -26,7 +27,7 @@ const checked = (context: Context): Report => {
 
 export const show = (context: Context, { json }: { json?: true }): Promise<Exit> => {
   const { output } = context
-  const { schemas } = checked(context)
+  const { schemas } = checkAllSchemas(context)
   if (json === true) for (const schema of schemas) output.line(JSON.stringify(schema))
   else
     output.line(
@@ -46,7 +47,7 @@ export const show = (context: Context, { json }: { json?: true }): Promise<Exit>
 
 export const check = (context: Context, { json }: { json?: true }): Promise<Exit> => {
   const { output } = context
-  const { ok, schemas, problems } = checked(context)
+  const { ok, schemas, problems } = checkAllSchemas(context)
   if (json === true) output.line(JSON.stringify({ ok, schemas: schemas.length, problems }))
   else {
     printProblems(context, problems)

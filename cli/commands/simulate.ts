@@ -24,6 +24,7 @@ export const simulate = async (context: Context, options: SimulateOptions): Prom
   const limit = minutes === undefined ? [] : [AbortSignal.timeout(minutes * 60_000)]
   const ran = await runSeeds({
     first: 1,
+    selection: context.env['TRIBUTARY_DOMAINS'],
     seeds: options.seeds ?? (minutes === undefined ? DEFAULT_SEEDS : Number.MAX_SAFE_INTEGER / 1_000),
     signal: AbortSignal.any([context.signal, ...limit]),
     progress: (ran) => output.progress(lineOf(ran)),
@@ -38,9 +39,13 @@ const lineOf = ({ seeds, events, calls }: Ran): string =>
   `${counted(seeds, 'seed')}, ${counted(events, 'event')}, ${counted(calls, 'crash point')}, no rule broken`
 
 /** Runs one seed. If it fails, prints everything that happened. */
-const again = async ({ output, domains: { simulations } }: Context, seed: number, json: boolean): Promise<Exit> => {
+const again = async (
+  { output, calledAs = 'tributary', domains: { simulations } }: Context,
+  seed: number,
+  json: boolean,
+): Promise<Exit> => {
   const domains = await simulations()
-  const { failures, ...ran } = await simulateHere({ seeds: 1, first: seed, domains })
+  const { failures, ...ran } = await simulateHere({ seeds: 1, first: seed, domains, calledAs })
   const [failure] = failures
   if (failure === undefined) {
     output.line(json ? JSON.stringify({ ...ran, violations: 0 }) : lineOf(ran))

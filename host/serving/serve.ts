@@ -194,6 +194,8 @@ const domainEdge = (
   return {
     ...edge,
     name: domain.name,
+    topic: domain.topic,
+    schemas: domain.schemas,
     commands: reportingFaults(
       createCommands({
         log,

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
 import { crc32 } from 'node:zlib'
+import { DOMAIN_NAME } from '../../projections/domain-name.ts'
 
 /** `device`: the token is for one device. The `user` of such a token is the id of the device, and the token gives no other access. */
 export const SCOPES = ['read', 'write', 'device'] as const
@@ -15,7 +16,14 @@ const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const SECRET_BYTES = 32
 const SECRET_DIGITS = 43
 const CHECK_DIGITS = 6
-const SHAPE = /^trib_([a-z]{1,20})_([0-9A-Za-z]{43})([0-9A-Za-z]{6})$/
+const SECRET = `[0-9A-Za-z]{${SECRET_DIGITS + CHECK_DIGITS}}`
+const SHAPE = new RegExp(`^trib_(${DOMAIN_NAME})_${SECRET}$`)
+
+/** Finds every token in a text. */
+export const TOKENS = new RegExp(`trib_${DOMAIN_NAME}_${SECRET}`, 'g')
+
+/** Finds the domain in the prefix of a bearer token, before the token is checked. */
+export const BEARER_PREFIX = new RegExp(`^bearer trib_(${DOMAIN_NAME})_`, 'i')
 
 export const mintToken = (domain: string, randomBytes: (size: number) => Uint8Array): NewToken => {
   const secret = base62(BigInt(`0x${Buffer.from(randomBytes(SECRET_BYTES)).toString('hex')}`), SECRET_DIGITS)

@@ -1,11 +1,13 @@
 import { expandWithDocs, fullName, type NamedSchema } from '../../schemas/avro.ts'
-import { latest, readLock } from '../../schemas/lock.ts'
+import { latest, lockOf } from '../../schemas/lock.ts'
 import { isEvent, namesOf, readSources, typeOf } from '../../schemas/sources.ts'
 import type { DomainEdge } from './domain.ts'
 
+type DescribedEdge = Pick<DomainEdge, 'name' | 'topic' | 'schemas' | 'live' | 'channels'>
+
 export interface AsyncApiParts {
   readonly version: string
-  readonly domains: readonly Pick<DomainEdge, 'name' | 'live' | 'channels'>[]
+  readonly domains: readonly DescribedEdge[]
 }
 
 export type Json = Readonly<Record<string, unknown>>
@@ -14,11 +16,7 @@ export const AVRO = 'application/vnd.apache.avro+json;version=1.9.0'
 
 /** The AsyncAPI 3.0 document of the log's topics, the MQTT topics and the live feeds. */
 export const asyncapi = ({ version, domains }: AsyncApiParts): Json => {
-  const messagesOf = readMessages()
-  const channels = Object.assign(
-    {},
-    ...domains.map((domain) => channelsOf(domain, messagesOf(domain.name))),
-  ) as Readonly<Record<string, { readonly messages: Json }>>
+  const channels = domains.flatMap(channelsOf)
   return {
     asyncapi: '3.0.0',
     info: {
@@ -28,54 +26,62 @@ export const asyncapi = ({ version, domains }: AsyncApiParts): Json => {
         "The events on the log (Avro in Confluent's wire format, in order per key), the messages of devices, and the messages of live feeds.",
     },
     defaultContentType: 'application/json',
-    channels,
+    channels: Object.fromEntries(channels.map(({ name, channel }) => [name, channel])),
     operations: Object.fromEntries(
-      Object.keys(channels).map((name) => [
-        name,
-        { action: SENT.test(name) ? 'send' : 'receive', channel: { $ref: `#/channels/${name}` } },
-      ]),
+      channels.map(({ name, action }) => [name, { action, channel: { $ref: `#/channels/${name}` } }]),
     ),
   }
 }
 
-/** The names of the channels to which the program sends messages. From all other channels the program receives messages. */
-const SENT = /^(live|.*Events)$/
+interface Channel {
+  readonly name: string
+  /** `send`: the program sends the messages. */
+  readonly action: 'send' | 'receive'
+  readonly channel: unknown
+}
 
-const channelsOf = ({ name, live, channels }: AsyncApiParts['domains'][number], messages: Json): Json => ({
-  [`${name}Events`]: {
-    address: `${name}.events`,
-    description: `The events of ${name}. The items of the domain are folded from this topic.`,
-    messages,
-    bindings: { kafka: { topic: `${name}.events` } },
+const channelsOf = ({ name, topic, schemas, live, channels = {} }: DescribedEdge): readonly Channel[] => [
+  {
+    name: `${name}Events`,
+    action: 'send',
+    channel: {
+      address: topic,
+      description: `The events of ${name}. The items of the domain are folded from this topic.`,
+      messages: messagesOf(name, schemas),
+      bindings: { kafka: { topic } },
+    },
   },
-  ...channels,
+  ...Object.entries(channels).map(([key, channel]) => ({ name: key, action: 'receive', channel }) as const),
   ...(live === undefined
-    ? {}
-    : {
-        live: {
-          address: live.url,
-          description: live.summary,
-          bindings: { ws: { method: 'GET', query: live.query } },
-          messages: LIVE_MESSAGES,
-        },
-      }),
-})
-
-/** Reads the schemas of events. The returned function gives a message for each event type of a domain and for each type that all domains share. */
-const readMessages = (): ((domain: string) => Json) => {
-  const [sources, locked] = [readSources(), latest(readLock())]
-  const known = namesOf(sources)
-  return (domain) => {
-    const events = sources.filter(
-      (source) => isEvent(source.schema) && (source.domain === domain || source.domain === 'common'),
-    )
-    return Object.fromEntries(
-      events.map(({ schema }) => [
-        typeOf(schema),
-        messageOf(expandWithDocs(schema, known), locked.get(fullName(schema))?.id),
+    ? []
+    : [
+        {
+          name: live.channel ?? `${name}Live`,
+          action: 'send',
+          channel: {
+            address: live.url,
+            description: live.summary,
+            bindings: { ws: { method: 'GET', query: live.query } },
+            messages: LIVE_MESSAGES,
+          },
+        } as const,
       ]),
-    )
-  }
+]
+
+/** The event types of a domain, and those that all domains share, with the docs of their schemas. A folder contains the schemas of one package. */
+const messagesOf = (domain: string, folder: URL | undefined): Json => {
+  const [sources, locked] = [readSources(folder), latest(lockOf(folder))]
+  const known = namesOf(sources)
+  const events = sources.filter(
+    (source) =>
+      isEvent(source.schema) && (folder !== undefined || source.domain === domain || source.domain === 'common'),
+  )
+  return Object.fromEntries(
+    events.map(({ schema }) => [
+      typeOf(schema),
+      messageOf(expandWithDocs(schema, known), locked.get(fullName(schema))?.id),
+    ]),
+  )
 }
 
 const messageOf = (schema: NamedSchema, id: number | undefined): Json => ({

@@ -2,7 +2,7 @@ import { timingSafeEqual } from 'node:crypto'
 import type { ChangeFeed } from '../../projections/changes.ts'
 import type { Item, Key } from '../../projections/item.ts'
 import type { Reader } from '../../projections/table.ts'
-import { domainOfToken, hashToken, type Scope } from '../access/pat.ts'
+import { BEARER_PREFIX, domainOfToken, hashToken, type Scope } from '../access/pat.ts'
 import { Problem } from './problem.ts'
 import type { Caller, Draft, OutcomeTracker, Route, TrackedSeries } from './route.ts'
 import { credentialsOf, type Scheme } from './scheme.ts'
@@ -188,7 +188,7 @@ export const byTokenDomain = {
     headers: { authorization = '' },
   }: {
     readonly headers: { readonly authorization?: string | undefined }
-  }): string => /^bearer trib_([a-z]+)_/i.exec(authorization)?.[1] ?? '',
+  }): string => BEARER_PREFIX.exec(authorization)?.[1] ?? '',
 } as const
 
 /** Throws if the token is malformed or is for another domain. Reads no store. */

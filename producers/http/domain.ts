@@ -23,6 +23,10 @@ import type { Webhook } from './webhook.ts'
 /** One domain at the edge: its routes, tokens and feeds, and the access to its log and its serving generation. */
 export interface DomainEdge {
   readonly name: string
+  /** The topic of its log. */
+  readonly topic: string
+  /** The folder of its schemas. Default: the schemas of this program. */
+  readonly schemas?: URL | undefined
   readonly routes: readonly Route[]
   readonly access: Access
   /** The codes with which the folds of the domain refuse events. */

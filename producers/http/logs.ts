@@ -1,4 +1,5 @@
 import { stdTimeFunctions, type LoggerOptions } from 'pino'
+import { TOKENS } from '../access/pat.ts'
 
 /** The options of the logger. Lines are JSON with ids, codes and sizes, never with bodies, headers, query strings or tokens. */
 export const logOptions = (level: string): LoggerOptions => ({
@@ -28,7 +29,6 @@ const pick = (from: unknown, names: readonly string[]): Record<string, unknown> 
     ? Object.fromEntries(Object.entries(from).filter(([name]) => names.includes(name)))
     : {}
 
-const TOKENS = /trib_[a-z]{1,20}_[0-9A-Za-z]{49}/g
 /** The query string of a path or a URL. It is hidden, because a client may put a token or a name into a query string. */
 const QUERIES = /\?[^\s"'<>]*[=&][^\s"'<>]*/g
 

@@ -6,6 +6,7 @@ import {
   type RefusalKind,
   type Refusals,
 } from '../../projections/refusal.ts'
+import { acrossCopies } from '../../schemas/across-copies.ts'
 
 /** One mistake in a request. `pointer` is a JSON Pointer (RFC 6901) into the body, or begins with header, querystring or params: `params/name`. */
 export interface Mistake<Code extends string = string> {
@@ -45,6 +46,7 @@ export class Problem<Code extends string = string> extends Error {
         : { ...extras.headers, 'retry-after': String(extras.retryAfter) }
   }
 }
+acrossCopies(Problem)
 
 /** A Problem with one mistake. */
 export const mistake = <const Code extends string>(

@@ -7,6 +7,8 @@ export interface LiveSpec {
   readonly url: string
   /** The stable name of the route in `/openapi.json`: a verb and its object, unique in the whole program. */
   readonly operationId: string
+  /** The name of its channel in `/asyncapi.json`. Default: the name of the domain and `Live`. */
+  readonly channel?: string
   readonly summary: string
   readonly query: JsonSchema
   /** Returns the topic that the caller requests. Throws a Problem if the caller must not watch it. */

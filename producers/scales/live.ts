@@ -10,6 +10,7 @@ const [LOCATION, ALERT] = [locationPartition(''), alertPartition('')]
 /** The live feed of a location: its taps with their kegs, and its active alerts. */
 export const barLive: LiveSpec = {
   url: '/v1/live',
+  channel: 'live',
   operationId: 'watchLocation',
   summary: 'Watch a location over a WebSocket: a snapshot of its taps and active alerts, then every change in order.',
   query: {

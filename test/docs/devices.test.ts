@@ -28,9 +28,10 @@ test('the program accepts every example of docs/devices.md', () => {
 })
 
 test('every example of docs/devices.md fits the schema of GET /asyncapi.json', () => {
-  const { channels } = asyncapi({ domains: [{ name: 'scales', channels: deviceChannels }], version: '1' }) as {
-    channels: { deviceMessages: { messages: { envelope: { payload: object } } } }
-  }
+  const { channels } = asyncapi({
+    domains: [{ name: 'scales', topic: 'scales.events', channels: deviceChannels }],
+    version: '1',
+  }) as { channels: { deviceMessages: { messages: { envelope: { payload: object } } } } }
   const schema = channels.deviceMessages.messages.envelope.payload
   expect(Check(schema, JSON.parse(blocks('json')[0] ?? ''))).toBe(true)
   expect(Check(schema, { v: 1, boot: 'b1', events: [] })).toBe(false)

@@ -1,35 +1,15 @@
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { symlinkSync, writeFileSync } from 'node:fs'
-import { delimiter, dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { expect, onTestFinished, test } from 'vitest'
-import { isLong } from '../../testing/property-runs.ts'
 import { cleanEnv, freshFolder } from './program.ts'
+import { installTest, PATH, pack } from './tarball.ts'
 
 const root = join(import.meta.dirname, '..', '..')
-/** Puts the Node that runs this test first, so that npm and the packed programs run on it. */
-const PATH = [dirname(process.execPath), process.env['PATH']].join(delimiter)
 const BENCH_NEEDS_A_CLONE =
   'tributary: bad-usage: Benchmarks need a clone of the repository with its development dependencies. In the clone, run npm install, then npm run bench NAME.\n'
-
-interface Packed {
-  readonly tarball: string
-  readonly files: readonly string[]
-}
-
-const pack = (folder: string, scripts: '--ignore-scripts' | '--foreground-scripts=false'): Packed => {
-  const to = freshFolder()
-  const [{ filename, files }] = JSON.parse(
-    execFileSync('npm', ['pack', '--json', scripts, '--pack-destination', to], {
-      cwd: folder,
-      encoding: 'utf8',
-      env: { ...process.env, PATH },
-      stdio: ['ignore', 'pipe', 'ignore'],
-    }),
-  ) as [{ filename: string; files: readonly { path: string }[] }]
-  return { tarball: join(to, filename), files: files.map(({ path }) => path) }
-}
 
 /** Runs a program of the package in `folder`. */
 const runIn = (folder: string, script: string, args: readonly string[]) =>
@@ -54,9 +34,6 @@ test('the package contains what its commands need, and neither tests nor benchma
   expect(tributary('schemas', 'check')).toMatchObject({ status: 0, stderr: expect.stringMatching(/^\d+ schemas: /) })
   expect(tributary('bench', 'rebuild')).toMatchObject({ status: 2, stdout: '', stderr: BENCH_NEEDS_A_CLONE })
 })
-
-/** Skipped except in long runs or with TRIBUTARY_TEST_INSTALL, because it needs a package registry. */
-const installTest = test.skipIf(!isLong && process.env['TRIBUTARY_TEST_INSTALL'] === undefined)
 
 /** Installs the tarball into an empty folder, and returns the folder. */
 const install = (tarball: string): string => {

@@ -68,6 +68,8 @@ export const openMemoryEdge = async ({
     domains: [
       {
         ...edge,
+        topic: domain.topic,
+        schemas: domain.schemas,
         commands: pipeline.commands,
         serving: async () => ({
           reader: pipeline.reader,

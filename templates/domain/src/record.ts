@@ -20,6 +20,7 @@ import { folds, MAX_AMOUNT } from './folds.ts'
 import { entries, goneEntries, isEntryId, personal, summaries } from './items.ts'
 import { refusals } from './refusals.ts'
 import { routes } from './routes.ts'
+import { simulationOf } from './simulation.ts'
 
 const { personalItems, personForgotten } = forgetting({ personal })
 
@@ -55,5 +56,5 @@ export default defineDomain({
       note: words({ maxLength: 500 }),
     },
   },
-  simulation: async () => (await import('./simulation.ts')).simulationOf(domain),
+  simulation: async () => simulationOf(domain),
 })

@@ -20,7 +20,10 @@ const open = async (mqtt: Config['mqtt']) => {
   const metrics = createMetrics(Date.now, { log: 'embedded', items: 'embedded', roles: 'edge' })
   const devices = await openDevices(
     { config: { ...readConfig({}), mqtt }, clock: systemClock, metrics },
-    { domains: [{ ...scalesEdge, commands: bar.commands, serving: bar.serving }], logger: pino({ level: 'silent' }) },
+    {
+      domains: [{ ...scalesEdge, topic: 'scales.events', commands: bar.commands, serving: bar.serving }],
+      logger: pino({ level: 'silent' }),
+    },
   )
   onTestFinished(() => devices?.stop())
   return { bar, devices, metrics }

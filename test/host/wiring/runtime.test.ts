@@ -17,7 +17,7 @@ import { measureDomainStatus } from '../../../host/serving/domain-status.ts'
 import { upgrade } from '../../../host/serving/upgrade.ts'
 import { createDomains } from '../../../domains/domains.ts'
 import { mealsRecord } from '../../../domains/meals.ts'
-import { plants } from '../../../docs/tutorial/plants.ts'
+import { booksRecord } from '../../testing/books/record.ts'
 import { systemClock } from '../../../processors/adapters/system-clock.ts'
 import { rebuild } from '../../../processors/engine/rebuild/rebuild.ts'
 import { meals } from '../../../processors/meals/domain.ts'
@@ -215,10 +215,7 @@ describe('the runtime', () => {
 
   test('a domain needs no edge, and then has no tokens', async () => {
     const config = { ...freshConfig(), http: { host: '127.0.0.1', port: 0 }, admin: { host: '127.0.0.1', port: 0 } }
-    const withPlants = createDomains([
-      mealsRecord,
-      { domain: plants, partitions: { keyIn: () => undefined, example: 'PLANT#fern' } },
-    ])
+    const withPlants = createDomains([mealsRecord, { domain: booksRecord.domain, partitions: booksRecord.partitions }])
     await withRuntime({ config: { ...config, domains: withPlants } }, async (runtime) => {
       const serving = await openEdge(runtime, {
         edge: true,
@@ -230,12 +227,12 @@ describe('the runtime', () => {
       expect(ready.status).toBe(200)
       const created = createPerform(runtime)(
         'token-create',
-        { user: 'ann', domain: 'plants', scopes: 'read', name: 'n' },
+        { user: 'ann', domain: 'books', scopes: 'read', name: 'n' },
         noOutput(),
       )
       await expect(created).rejects.toMatchObject({
         code: 'bad-usage',
-        message: expect.stringContaining('plants has no tokens') as string,
+        message: expect.stringContaining('books has no tokens') as string,
       })
     })
   })

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { domainOfToken, hashToken, mintToken } from '../../../producers/access/pat.ts'
+import { BEARER_PREFIX, domainOfToken, hashToken, mintToken, TOKENS } from '../../../producers/access/pat.ts'
+import { DOMAIN_NAME } from '../../../projections/domain-name.ts'
 
 const bytes = fc.uint8Array({ minLength: 32, maxLength: 32 })
 
@@ -12,6 +13,16 @@ test('a token contains its domain, 43 digits of secret and 6 of checksum', () =>
       expect(domainOfToken(token)).toBe('meals')
       expect(hash).toBe(hashToken(token))
       expect(hash).toMatch(/^[0-9a-f]{64}$/)
+    }),
+  ))
+
+test('a token can be for a domain with any name that a domain can have', () =>
+  fc.assert(
+    fc.property(bytes, fc.stringMatching(new RegExp(`^${DOMAIN_NAME}$`)), (random, domain) => {
+      const { token } = mintToken(domain, () => random)
+      expect(domainOfToken(token)).toBe(domain)
+      expect(BEARER_PREFIX.exec(`Bearer ${token}`)?.[1]).toBe(domain)
+      expect(`a ${token} b`.replace(TOKENS, 'hidden')).toBe('a hidden b')
     }),
   ))
 

@@ -38,10 +38,11 @@ const openProgram = async () => {
   let count = 0
   const randomBytes = (size: number) => new Uint8Array(size).fill((count += 1))
   const app = createEdge({
-    domains: SERVED.map(({ edge }) => {
+    domains: SERVED.map(({ edge, domain: { topic } }) => {
       const { commands, reader, untilOutcome, untilFolded } = pipelineOf(edge.name)
       return {
         ...edge,
+        topic,
         commands,
         serving: async () => ({ reader, generation: 1, outcomes: { untilOutcome, untilFolded } }),
       }

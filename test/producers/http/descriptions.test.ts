@@ -20,6 +20,7 @@ const openEveryEdge = async () => {
   const app = createEdge({
     domains: edges.map((edge) => ({
       ...edge,
+      topic: `${edge.name}.events`,
       commands: { execute: unreachable, append: unreachable },
       serving: unreachable,
     })),

@@ -21,7 +21,7 @@ const openReadings = async () => {
   own(members.key('loc-001', 'bob'), 'bob')
   const metrics = createMetrics(() => NOON, { log: 'embedded', items: 'embedded', roles: 'edge' })
   const app = createEdge({
-    domains: [{ ...scalesEdge, commands: bar.commands, serving: bar.serving }],
+    domains: [{ ...scalesEdge, topic: 'scales.events', commands: bar.commands, serving: bar.serving }],
     clock: { now: () => NOON },
     ids: { uuidv7: () => crypto.randomUUID() },
     randomBytes: (size) => crypto.getRandomValues(new Uint8Array(size)),
