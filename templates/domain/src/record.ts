@@ -14,6 +14,7 @@ import {
   words,
   type CommonEvent,
   type Domain,
+  type DomainSimulation,
 } from 'tributary/domain'
 import type { __Name__Event } from './generated/__name__.ts'
 import { folds, MAX_AMOUNT } from './folds.ts'
@@ -40,6 +41,9 @@ const domain: Domain = {
   ],
 }
 
+/** The simulation is loaded only when it runs. TypeScript rewrites the `.ts` of an import only outside of the argument of `defineDomain`. */
+const simulation = async (): Promise<DomainSimulation> => (await import('./simulation.ts')).simulationOf(domain)
+
 /** Everything that the program knows about this domain. The key of each event is the person whom it is about. */
 export default defineDomain({
   domain,
@@ -55,5 +59,5 @@ export default defineDomain({
       note: words({ maxLength: 500 }),
     },
   },
-  simulation: async () => (await import('./simulation.ts')).simulationOf(domain),
+  simulation,
 })
