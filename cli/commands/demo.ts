@@ -16,7 +16,7 @@ export const demo = async (context: Context, options: DemoOptions): Promise<Exit
     const able = context.domains.records.filter((record) => record.demo !== undefined)
     throw new Fault(
       'bad-usage',
-      `There is no demo of "${domain}". Domains with a demo: ${able.map((record) => record.domain.name).join(', ')}.`,
+      `There is no demo of "${domain}". Domains with a demo: ${able.map((record) => record.domain.name).join(', ') || 'none'}.`,
     )
   }
   const run = await load()
