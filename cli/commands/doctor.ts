@@ -3,8 +3,8 @@ import { connect as connectTls } from 'node:tls'
 import type { Socket } from 'node:net'
 import { counted } from '../../schemas/counted.ts'
 import { isFault, messageOf } from '../../schemas/fault.ts'
-import { checkSchemas } from '../../schemas/compatibility.ts'
 import type { Config } from '../../host/config/config.ts'
+import { checkedSchemas } from './schemas.ts'
 import { configOf } from '../context.ts'
 import type { Context } from '../context.ts'
 import { connectToServer, isDataFolder, prepareFolder } from '../../host/folder/folder.ts'
@@ -32,7 +32,7 @@ export const doctor = async (context: Context, { json }: { json?: true }): Promi
     else context.output.line(`${finding.ok ? 'ok  ' : context.output.red('BAD ')} ${name}: ${finding.detail}`)
   }
   await check('node', nodeVersion)
-  await check('schemas', schemas)
+  await check('schemas', () => schemas(context))
   let config: Config | undefined
   await check('configuration', () => {
     config = configOf(context)
@@ -71,8 +71,8 @@ const nodeVersion = (): string => {
   return process.versions.node
 }
 
-const schemas = (): string => {
-  const { ok, schemas: known, problems } = checkSchemas()
+const schemas = (context: Context): string => {
+  const { ok, schemas: known, problems } = checkedSchemas(context)
   if (!ok) throw new Error(`${counted(problems.length, 'problem')}; see: tributary schemas check`)
   return `${known.length}, each can read the events of all its earlier versions`
 }

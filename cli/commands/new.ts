@@ -1,11 +1,12 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { OUR_DOMAINS } from '../../domains/list.ts'
 import { packageRoot } from '../../host/config/package-root.ts'
 import { version } from '../../host/config/version.ts'
 import { generate, lockSchemas } from '../../schemas/codegen.ts'
 import { Fault } from '../../schemas/fault.ts'
-import type { Context } from '../context.ts'
+import type { UnloadedContext } from '../context.ts'
 import { EXIT } from '../output.ts'
 import type { Exit } from '../output.ts'
 
@@ -18,22 +19,25 @@ export interface NewOptions {
 }
 
 const NAME = /^[a-z][a-z0-9]{1,30}$/
+/** The schemas and the package of this program have these names. */
+const RESERVED: readonly string[] = ['common', 'tributary']
 
 /** Writes a package with a working domain: two events, a fold, a table, a query, routes and tests. */
-export const newDomain = (context: Context, { name, folder = name, tributary }: NewOptions): Promise<Exit> => {
+export const newDomain = (context: UnloadedContext, { name, folder = name, tributary }: NewOptions): Promise<Exit> => {
   if (!NAME.test(name))
     throw new Fault(
       'bad-usage',
       `"${name}" cannot be the name of a domain: write 2 to 31 lower-case letters and digits, with a letter first.`,
     )
-  if (context.domains.all.some((domain) => domain.name === name))
-    throw new Fault('bad-usage', `This program has a domain ${name} already. Choose another name.`)
+  if (OUR_DOMAINS.all.some((domain) => domain.name === name) || RESERVED.includes(name))
+    throw new Fault('bad-usage', `This program uses the name "${name}" itself. Choose another name.`)
   const target = resolve(folder)
   if (existsSync(target) && readdirSync(target).length > 0)
     throw new Fault('folder-not-empty', `The folder ${target} is not empty. Name another one with --folder.`)
   const words = {
     __name__: name,
     __Name__: name.charAt(0).toUpperCase() + name.slice(1),
+    __version__: version(),
     __tributary__: tributary ?? dependencyFrom(target),
   }
   copyTemplate(join(packageRoot(), 'templates', 'domain'), target, words)

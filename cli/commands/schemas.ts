@@ -4,7 +4,7 @@ import { generate, lockSchemas, outdated } from '../../schemas/codegen.ts'
 import { checkSchemas, readCatalog, type Catalog, type Report } from '../../schemas/compatibility.ts'
 import { counted } from '../../schemas/counted.ts'
 import type { Problem } from '../../schemas/rules.ts'
-import type { Context } from '../context.ts'
+import type { Context, UnloadedContext } from '../context.ts'
 import { EXIT } from '../output.ts'
 import type { Exit } from '../output.ts'
 
@@ -15,7 +15,8 @@ const SHOWN_DIGITS = 10
 const catalogsOf = ({ domains }: Context): readonly Catalog[] =>
   [undefined, ...domains.records.flatMap(({ domain }) => domain.schemas ?? [])].map((folder) => readCatalog(folder))
 
-const checked = (context: Context): Report => {
+/** Checks the schemas of this program and of the selected domains. */
+export const checkedSchemas = (context: Context): Report => {
   const reports = catalogsOf(context).map((catalog) => checkSchemas(catalog))
   return {
     ok: reports.every(({ ok }) => ok),
@@ -26,7 +27,7 @@ const checked = (context: Context): Report => {
 
 export const show = (context: Context, { json }: { json?: true }): Promise<Exit> => {
   const { output } = context
-  const { schemas } = checked(context)
+  const { schemas } = checkedSchemas(context)
   if (json === true) for (const schema of schemas) output.line(JSON.stringify(schema))
   else
     output.line(
@@ -46,7 +47,7 @@ export const show = (context: Context, { json }: { json?: true }): Promise<Exit>
 
 export const check = (context: Context, { json }: { json?: true }): Promise<Exit> => {
   const { output } = context
-  const { ok, schemas, problems } = checked(context)
+  const { ok, schemas, problems } = checkedSchemas(context)
   if (json === true) output.line(JSON.stringify({ ok, schemas: schemas.length, problems }))
   else {
     printProblems(context, problems)
@@ -59,7 +60,7 @@ export const check = (context: Context, { json }: { json?: true }): Promise<Exit
   return Promise.resolve(ok ? EXIT.fine : EXIT.differs)
 }
 
-const printProblems = ({ output }: Context, problems: readonly Problem[]): void => {
+const printProblems = ({ output }: UnloadedContext, problems: readonly Problem[]): void => {
   for (const problem of problems) output.line(Object.values(problem).join(': '))
 }
 
@@ -73,7 +74,10 @@ export interface CodegenOptions {
 }
 
 /** Writes the TypeScript types of the schemas of a package, and with `lock` the ids of new records and versions. */
-export const codegen = (context: Context, { folder, types, lock, check: only }: CodegenOptions): Promise<Exit> => {
+export const codegen = (
+  context: UnloadedContext,
+  { folder, types, lock, check: only }: CodegenOptions,
+): Promise<Exit> => {
   const [root, out] = [folderUrl(folder), folderUrl(types)]
   if (only === true) {
     const stale = outdated(root, out)
