@@ -4,13 +4,13 @@ import { runSeed } from '../simulation/run.ts'
 import type { SeedMessage, SeedShare } from './simulate-workers.ts'
 
 /** Runs its share of the seeds in a thread, until it is terminated or a seed fails. */
-const { first, step, count } = workerData as SeedShare
+const { selection, first, step, count } = workerData as SeedShare
 /** Seeds per progress message. */
 const REPORTED_SEEDS = 20
 const send = (message: SeedMessage) => parentPort?.postMessage(message)
 // The simulation causes many faults, and nobody reads their stacks. A failing seed runs again in the main thread, with stacks.
 Error.stackTraceLimit = 0
-const domains = await (await loadDomains(process.env['TRIBUTARY_DOMAINS'])).simulations()
+const domains = await (await loadDomains(selection)).simulations()
 
 let [seeds, events, calls] = [0, 0, 0]
 const report = () => {

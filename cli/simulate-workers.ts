@@ -3,6 +3,8 @@ import { Worker } from 'node:worker_threads'
 
 /** One worker's seeds: `count` of them, `step` apart. */
 export interface SeedShare {
+  /** The value of TRIBUTARY_DOMAINS. */
+  readonly selection: string | undefined
   readonly first: number
   readonly step: number
   readonly count: number
@@ -21,7 +23,7 @@ export interface Ran {
   readonly failed?: number
 }
 
-export interface SeedsOptions {
+export interface SeedsOptions extends Pick<SeedShare, 'selection'> {
   readonly first: number
   readonly seeds: number
   readonly signal: AbortSignal
@@ -32,7 +34,7 @@ export interface SeedsOptions {
 const NURSERY_MB = 192
 
 /** Runs the seeds on all cores. The first failure ends all workers. */
-export const runSeeds = async ({ first, seeds, signal, progress }: SeedsOptions): Promise<Ran> => {
+export const runSeeds = async ({ selection, first, seeds, signal, progress }: SeedsOptions): Promise<Ran> => {
   const step = Math.min(availableParallelism(), Math.max(1, seeds))
   let ran: Ran = { seeds: 0, events: 0, calls: 0 }
   const ended = new AbortController()
@@ -51,6 +53,7 @@ export const runSeeds = async ({ first, seeds, signal, progress }: SeedsOptions)
     progress(ran)
   }
   const shares = Array.from({ length: step }, (_, index) => ({
+    selection,
     first: first + index,
     step,
     count: Math.ceil((seeds - index) / step),

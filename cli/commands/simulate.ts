@@ -24,6 +24,7 @@ export const simulate = async (context: Context, options: SimulateOptions): Prom
   const limit = minutes === undefined ? [] : [AbortSignal.timeout(minutes * 60_000)]
   const ran = await runSeeds({
     first: 1,
+    selection: context.env['TRIBUTARY_DOMAINS'],
     seeds: options.seeds ?? (minutes === undefined ? DEFAULT_SEEDS : Number.MAX_SAFE_INTEGER / 1_000),
     signal: AbortSignal.any([context.signal, ...limit]),
     progress: (ran) => output.progress(lineOf(ran)),

@@ -87,7 +87,7 @@ const localAccess = async (
     removesExpired: adapters.stores.enableTtl !== undefined,
     store: async (generation) => (await pipeline.generation(generation)).store,
     series: async (generation) => (await pipeline.generation(generation)).series,
-    scratch: (work) => adapters.scratch(domain, isExclusive ? sharedFold(config.data, domain, work) : undefined),
+    scratch: (work) => adapters.scratch(domain, isExclusive ? sharedFold(config, domain, work) : undefined),
     storage: () => Promise.resolve(adapters.buildStorage(domain)),
     // With log and items as services, other processes follow. A folder without a server is followed by this process.
     ensureFollowed: () => (isExclusive ? pipeline.start('processor') : Promise.resolve()),

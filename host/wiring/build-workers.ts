@@ -10,7 +10,7 @@ import { openTables } from './embedded.ts'
 import type { UnsentEvents } from '../../processors/engine/generations/generation.ts'
 
 /** The part of a build that one worker folds. */
-export interface BuildShare extends BuildFolders {
+export interface BuildShare extends BuildPlace {
   readonly domain: string
   readonly generation: number
   readonly ends: readonly (readonly [number, number])[]
@@ -27,14 +27,18 @@ export type BuildMessage =
   | { readonly kind: 'stopped' }
   | ({ readonly kind: 'done' } & Built)
 
-/** `data` contains the embedded log and the keys. `tables` is the folder of the tables. Default: the one in `data`. */
-export interface BuildFolders {
+/** What the workers of a build open. */
+export interface BuildPlace {
+  /** The folder that contains the embedded log and the keys. */
   readonly data: string
+  /** The folder of the tables. Default: the one in `data`. */
   readonly tables?: string
+  /** The value of `TRIBUTARY_DOMAINS`. */
+  readonly selection?: string | undefined
 }
 
 /** Opens the tables of a build. Tables outside the data folder are temporary: only this command uses them. */
-export const openBuildTables = ({ data, tables }: BuildFolders, share?: string): Promise<LmdbStores> =>
+export const openBuildTables = ({ data, tables }: BuildPlace, share?: string): Promise<LmdbStores> =>
   openTables(tables ?? join(data, 'tables'), {
     temporary: tables !== undefined,
     ...(share === undefined ? {} : { share }),
@@ -56,23 +60,24 @@ export const workersFor = (events: number): number =>
  * no worker writes any more, so the next build of the generation can begin.
  */
 export const buildShared = async (
-  folders: BuildFolders,
+  place: BuildPlace,
   domain: Domain,
   work: BuildWork & { readonly workers: number },
 ): Promise<Built> => {
   const { generation, ends, unsent, workers, workingSet, writesPerSecond } = work
   const marks = (await work.log.verdicts?.()) ?? []
-  const primed = await prime(folders, domain, work)
+  const primed = await prime(place, domain, work)
   const done = Array.from({ length: workers }, () => 0)
   const common = {
-    data: folders.data,
+    data: place.data,
+    selection: place.selection,
     domain: domain.name,
     generation,
     ends: [...ends],
     unsent,
     marks,
     of: workers,
-    ...(folders.tables === undefined ? {} : { tables: folders.tables }),
+    ...(place.tables === undefined ? {} : { tables: place.tables }),
     ...(workingSet === undefined ? {} : { workingSet }),
     ...(writesPerSecond === undefined ? {} : { writesPerSecond: writesPerSecond / workers }),
   }
@@ -88,7 +93,7 @@ export const buildShared = async (
         }),
     ),
   )
-  const tables = await openBuildTables(folders)
+  const tables = await openBuildTables(place)
   await (await tables.create(domain.table, generation)).write([], [], ends)
   await tables.close()
   return {
@@ -100,11 +105,11 @@ export const buildShared = async (
 
 /** Folds the first events with one writer. It numbers the shapes of the items in the table, which several writers at once cannot do. */
 const prime = async (
-  folders: BuildFolders,
+  place: BuildPlace,
   domain: Domain,
   { log, codec, generation, ends, unsent, signal }: BuildWork,
 ): Promise<number> => {
-  const tables = await openBuildTables(folders)
+  const tables = await openBuildTables(place)
   const target = await tables.create(domain.table, generation)
   const first = new Map([...ends].map(([partition, end]) => [partition, Math.min(end, PRIMING)]))
   const { events } = await build({

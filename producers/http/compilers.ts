@@ -27,4 +27,7 @@ const lazySerializers: SerializerFactory = (schemas, options) => {
 }
 
 /** Fastify's own compilers, called later. */
-export const lazyCompilers = { buildValidator: lazyValidators, buildSerializer: lazySerializers }
+export const lazyCompilers: { buildValidator: BuildCompilerFromPool; buildSerializer: SerializerFactory } = {
+  buildValidator: lazyValidators,
+  buildSerializer: lazySerializers,
+}
