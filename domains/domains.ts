@@ -94,15 +94,15 @@ export const createDomains = (records: readonly DomainRecord[]): Domains => {
 }
 
 /** Something that only one domain can have, and who has it, for error texts. */
-export interface Claim {
+interface OwnedValue {
   readonly value: string
   readonly owner: string
 }
 
-/** Fault: `bad-config` if two owners claim the same value. */
-export const requireDistinct = (noun: string, claims: readonly Claim[]): void => {
-  for (const [index, { value, owner }] of claims.entries()) {
-    const earlier = claims.slice(0, index).find((claim) => claim.value === value)
+/** Fault: `bad-config` if two owners have the same value. */
+export const requireDistinct = (noun: string, values: readonly OwnedValue[]): void => {
+  for (const [index, { value, owner }] of values.entries()) {
+    const earlier = values.slice(0, index).find((each) => each.value === value)
     if (earlier !== undefined)
       throw new Fault(
         'bad-config',

@@ -58,7 +58,9 @@ export const matching = ({
     what: `text of 1 to ${maxLength} characters like ${String(form)}`,
   }
 }
+/** A calendar date. */
 export const DAY: FieldRule = { is: isCalendarDate, what: 'a day such as 2026-11-16' }
+/** The hash of a token or a row. */
 export const HASH: FieldRule = { is: isHash, what: 'a SHA-256 hash of 64 lower-case hex digits' }
 
 /** Throws `bad-event` if only the program appends the event, or if its key or a value does not follow the rules. */

@@ -27,6 +27,7 @@ export interface ImportedEvent {
   readonly changedAt?: number
 }
 
+/** The result of reading one row. */
 export type ReadRow =
   /** `note`: the part of the row that no event can store. */
   | { readonly kind: 'events'; readonly events: readonly ImportedEvent[]; readonly note?: string }
@@ -66,6 +67,7 @@ export interface Importer {
   }
 }
 
+/** The options of `tributary import` that importers use. */
 export interface ImportOptions {
   /** For rows that name no currency. */
   readonly currency?: string

@@ -34,6 +34,7 @@ export interface Bug {
   readonly keys?: (keys: KeyStore, context: BugContext) => KeyStore
 }
 
+/** The parts of the simulation that a planted bug can use. */
 export interface BugContext {
   /** The wrapped table: of the generation, the ledger or the control table. */
   readonly table: Table
