@@ -1,4 +1,4 @@
-/** `tributary/domain`: everything that a domain in a package of its own needs. docs/api.md lists it. */
+/** `tributary/domain`: everything that a domain in a package of its own needs. docs/api.md lists every export. */
 
 export { configurableEdge, defineDomain } from '../domains/record.ts'
 export type {
@@ -112,7 +112,15 @@ export type { AppendRules, FieldRule } from '../producers/append-rules.ts'
 export { createSender } from '../producers/demo/demo.ts'
 export type { Demo, DemoAnswer, DemoOptions, DemoRequest, DemoTarget, Tally } from '../producers/demo/demo.ts'
 export type { Exporter, ExportPaging, ExportRow } from '../producers/exporting.ts'
-export type { ImportedEvent, Importer, ImportLine, ImportOptions, Origin, ReadRow } from '../projections/importing.ts'
+export type {
+  ImportedEvent,
+  Importer,
+  ImportLine,
+  ImportOption,
+  ImportOptions,
+  Origin,
+  ReadRow,
+} from '../projections/importing.ts'
 export type { ItemFormatter } from '../projections/item-formatter.ts'
 
 // The simulation

@@ -1,4 +1,4 @@
-/** `tributary/testing`: the tests of a domain in a package of its own. They run in vitest, with fast-check. docs/api.md lists it. */
+/** `tributary/testing`: helpers for the tests of a domain in a package of its own, with vitest and fast-check. docs/api.md lists every export. */
 
 // Folds
 export { contents, foldsOf } from '../testing/folds.ts'

@@ -4,8 +4,8 @@ import { newExpenseSchema } from '../producers/expenses/expense-bodies.ts'
 import { newMealSchema } from '../producers/meals/meal-bodies.ts'
 
 /**
- * An edge that does only the necessary work: the same validation, and a flush of the raw body to a file. Requests that arrive during a flush
- * share the next one.
+ * An edge that does only the necessary work: the same validation as the program, and a flush of the raw body to a file. Requests that arrive during
+ * a flush share the next flush.
  */
 const [path = ''] = process.argv.slice(2)
 const file = await open(path, 'a')

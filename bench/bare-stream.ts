@@ -10,7 +10,10 @@ export interface BareLoad {
   readonly items: number
 }
 
-/** Measures the delay of DynamoDB Streams alone: from the answer to a put until a loop of GetRecords returns it. Returns one delay per put, in milliseconds. */
+/**
+ * Measures the delay of DynamoDB Streams alone: the time from the answer to a put until a loop of GetRecords receives the change. Returns one delay
+ * per put, in milliseconds.
+ */
 export const bareStream = async (
   endpoint: string,
   { perSecond, seconds, items }: BareLoad,

@@ -1,4 +1,7 @@
-/** The benchmarks by name, for `npm run bench NAME`. Each prints a table of ratios that it measures in one run. `rest` has the arguments after the name. */
+/**
+ * The benchmarks by name, for `npm run bench NAME`. Each prints a table whose values are measured in one run. `rest` contains the arguments after
+ * the name.
+ */
 export const benchmarks: Readonly<Record<string, () => Promise<(rest: readonly string[]) => Promise<void>>>> = {
   rebuild: async () => (await import('./rebuild.ts')).rebuildBench,
   ingest: async () => (await import('./ingest.ts')).ingestBench,

@@ -54,7 +54,7 @@ export interface Post {
   readonly body: object
 }
 
-/** Sends the requests repeatedly on many connections. */
+/** Sends the requests again and again on many connections, for `seconds`. */
 export const post = async (
   { url }: Server,
   posts: readonly Post[],

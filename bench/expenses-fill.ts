@@ -7,7 +7,7 @@ import { perSecond } from './table.ts'
 const APPENDED = 1_000
 const FOLDED_MS = 3_600_000
 
-/** Writes a group with many expenses into a data folder: sealed, through the log and the folds, without the edge. */
+/** Writes a group with many expenses into a data folder. Appends their events to the log, sealed and without HTTP requests, and folds them. */
 const [data = '', expenses = '0'] = process.argv.slice(2)
 const journey = journeyOf(Number(expenses))
 const runtime = await openRuntime({ config: readConfig({ TRIBUTARY_DATA: data }) })

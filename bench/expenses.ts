@@ -12,7 +12,7 @@ import { printTable, quantile } from './table.ts'
 const [CONNECTIONS, SECONDS, ROUNDS, GROUPS] = [64, 6, 3, 16]
 const DAY = 86_400_000
 
-/** Creates groups of four people. The owner of a group pays for all. */
+/** Creates groups of four people. Returns a request for each group: its owner adds an expense that the owner has paid for all four. */
 const openGroups = async (server: Server, env: Readonly<Record<string, string>>): Promise<readonly Post[]> => {
   const people = await Promise.all(Array.from({ length: 4 }, (_, nth) => makeToken(env, `bench-${nth}`, 'expenses')))
   const posts: Post[] = []
@@ -39,7 +39,7 @@ const openGroups = async (server: Server, env: Readonly<Record<string, string>>)
   return posts
 }
 
-/** Durable and visible expenses next to a bare route that only validates and flushes. */
+/** Measures how fast expenses become durable and visible, next to a bare route that only validates and flushes. */
 const commandsTable = async (folder: string): Promise<void> => {
   const env = { TRIBUTARY_DATA: join(folder, 'commands') }
   const server = await startTributary(env)
@@ -62,7 +62,7 @@ const commandsTable = async (folder: string): Promise<void> => {
 
 const filler = fileURLToPath(new URL('./expenses-fill.js', import.meta.url))
 
-/** Fills the group in a child process, so that the measuring process has no garbage of it. */
+/** Fills the group in a child process, so that its garbage does not slow down the measuring process. */
 const fill = async (data: string, expenses: number): Promise<void> => {
   const child = spawn(process.execPath, [filler, data, String(expenses)], { stdio: ['ignore', 'inherit', 'inherit'] })
   const [code] = (await once(child, 'exit')) as [number | null]
@@ -71,7 +71,7 @@ const fill = async (data: string, expenses: number): Promise<void> => {
 
 const [REQUESTS, WARM_UP] = [500, 50]
 
-/** Reads of a group with many expenses. Balances and debts are stored items, not sums over its rows. */
+/** Measures reads of a group with many expenses. Balances and debts are stored items, so a read does not sum over the expenses. */
 const readsTable = async (folder: string, expenses: number): Promise<void> => {
   const env = { TRIBUTARY_DATA: join(folder, 'reads') }
   const journey = journeyOf(expenses)
@@ -122,7 +122,7 @@ const timeRequests = async (
 
 const EXPENSES = 100_000
 
-/** Commands, and reads of a large group. `bench expenses 10000` uses another number of expenses. */
+/** Measures reads of a large group, and commands. `bench expenses 10000` uses 10,000 expenses. Default: 100,000. */
 export const expensesBench = (rest: readonly string[]): Promise<void> =>
   inFolder(async (folder) => {
     await readsTable(folder, Number(rest[0] ?? EXPENSES))

@@ -13,7 +13,7 @@ const WARM_UP_MS = 2_000
 const PAUSE_MS = 10
 const QUIET_LOC = 'quiet'
 
-/** One connection of the flooding tenant: sends batches of 1,000 readings, each after the answer to the previous one. */
+/** One connection of the flooding tenant: sends batches of 1,000 readings one after another. Returns the number of readings that it sent. */
 const flood = async (url: string, { id, password }: Device, isOver: () => boolean): Promise<number> => {
   const readings = Array.from({ length: BATCH }, (_, nth) => JSON.stringify(readingAt(nth)).slice(1))
   let sent = 0
@@ -32,7 +32,7 @@ const flood = async (url: string, { id, password }: Device, isOver: () => boolea
   return sent
 }
 
-/** Sends writes of the quiet tenant one after another for `ms`. Returns the milliseconds of each. */
+/** Sends writes of the quiet tenant one after another for `ms` milliseconds. Returns the time of each write in milliseconds. */
 const measure = async (write: (nth: number) => Promise<unknown>, ms: number): Promise<readonly number[]> => {
   const times: number[] = []
   const until = performance.now() + ms
@@ -45,7 +45,7 @@ const measure = async (write: (nth: number) => Promise<unknown>, ms: number): Pr
   return times
 }
 
-/** The writes of one tenant, alone and while another tenant sends batches of 1,000 readings on four connections. Embedded. */
+/** Measures the writes of one tenant: alone, and while another tenant sends batches of 1,000 readings on four connections. Embedded. */
 export const fairnessBench = (): Promise<void> =>
   inFolder(async (folder) => {
     const env = { TRIBUTARY_DATA: join(folder, 'data') }

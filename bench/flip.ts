@@ -70,7 +70,7 @@ interface Round {
   readonly flip: Load
 }
 
-/** The p99 of requests across a flip and during a rebuild, compared with the p99 without them, in interleaved rounds. */
+/** Compares the p99 latency of requests during a flip and during a rebuild with the p99 latency without them, in interleaved rounds. */
 export const flipBench = (): Promise<void> =>
   inFolder(async (folder) => {
     const env = { TRIBUTARY_DATA: join(folder, 'data') }

@@ -11,7 +11,10 @@ interface Sample {
   readonly visible: number
 }
 
-/** Measures two times. Accepted: until the answer 202, when the log contains the event. Visible: until a read with `Tributary-After`, sent at once, returns the item. */
+/**
+ * Measures two times in milliseconds. Accepted: from the request to the answer 202, when the log contains the event. Visible: from this answer until
+ * a read with `Tributary-After`, sent at once, returns the item.
+ */
 const measure = async (url: string, token: string): Promise<readonly Sample[]> => {
   const authorization = `Bearer ${token}`
   const samples: Sample[] = []
@@ -55,7 +58,7 @@ const run = (env: Readonly<Record<string, string>>): Promise<readonly Sample[]> 
     }
   })
 
-/** The time from the acceptance of an event until its item can be read, with one request at a time. */
+/** Measures the time from the acceptance of an event until its item can be read, with one request at a time. */
 export const freshBench = async (): Promise<void> => {
   const embedded = await run({})
   const services = await startServices()

@@ -24,7 +24,7 @@ const pointAt = (nth: number): Versioned => ({
   values: { ...readingAt(nth), gallons: 10, keg_id: 'keg-0' },
 })
 
-/** The timeline of a tap with one keg all the time. */
+/** The timeline of a tap that has the same keg all the time. */
 const timeline: TimelineItem = {
   ...timelines.key(LOC, TAP),
   since: 0,
@@ -47,7 +47,7 @@ const reader = {
   query: async () => ({ items: [] }),
 } as Reader
 
-/** The time of history queries over a year of readings of one keg, one per minute. Embedded. */
+/** Measures the time of history queries over a year of readings of one keg, with one reading per minute. Embedded. */
 export const historyBench = (): Promise<void> =>
   inFolder(async (folder) => {
     const stores = duckdbSeries({ folder })

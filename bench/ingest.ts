@@ -17,7 +17,7 @@ const mealOf = (user: number) => ({
   notes: 'with rice',
 })
 
-/** Durable and visible `POST /v1/meals`, compared with a bare route that only validates and flushes. */
+/** Measures `POST /v1/meals` whose meals are durable and visible, compared with a bare route that only validates and flushes. */
 export const ingestBench = (): Promise<void> =>
   inFolder(async (folder) => {
     const env = { TRIBUTARY_DATA: join(folder, 'data') }

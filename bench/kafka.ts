@@ -80,7 +80,7 @@ const fold = async (logs: Logs, topic: string, generation: number): Promise<numb
   return seconds
 }
 
-/** Consumes, decodes and folds without writes, compared with a consumer that only decodes and one that does nothing. */
+/** Measures consuming, decoding and folding without writes, compared with a consumer that only decodes and with a consumer that does nothing. */
 export const kafkaBench = async (): Promise<void> => {
   const services = await startServices()
   const topic = `bench-${randomUUID()}`

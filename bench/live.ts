@@ -143,7 +143,7 @@ const run = (
     }
   })
 
-/** The delays on services, and the delay of DynamoDB Streams alone, without the program. */
+/** Measures the delays on Kafka and DynamoDB, and the delay of DynamoDB Streams alone, without the program. */
 const onServices = async (load: Load): Promise<readonly (readonly (string | number)[])[]> => {
   const services = await startServices()
   try {
@@ -169,7 +169,7 @@ const onServices = async (load: Load): Promise<readonly (readonly (string | numb
   }
 }
 
-/** The time from the acceptance of a reading until a WebSocket client receives it. `--embedded` omits the services. */
+/** Measures the time from the acceptance of a reading until a WebSocket client receives it. `--embedded` omits the run on Kafka and DynamoDB. */
 export const liveBench = async (rest: readonly string[] = []): Promise<void> => {
   const load = { perSecond: 100, clients: 1 }
   const rows = [...(await run('embedded', {}, [load, { perSecond: 10, clients: MANY_CLIENTS }]))]

@@ -67,7 +67,10 @@ const load = async (connected: readonly ConnectedDevice[]): Promise<Measured> =>
   }
 }
 
-/** The time from a QoS 1 publish to its PUBACK, which is sent when the log has stored the message. Compared with the same broker with a subscriber that does nothing. */
+/**
+ * Measures the time from a QoS 1 publish to its PUBACK, which the program sends when the log has stored the message. Compares it with the same
+ * broker with a subscriber that does nothing.
+ */
 export const mqttBench = (): Promise<void> =>
   inFolder(async (folder) => {
     const env = { TRIBUTARY_DATA: folder }

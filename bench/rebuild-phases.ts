@@ -18,19 +18,19 @@ import { openCodec, type Codec } from '../schemas/codec.ts'
 import { appendAll } from './append.ts'
 import { mealEvents } from '../domains/meals/benchmark-events.ts'
 
-/** The result of one phase of the rebuild benchmark. Each phase is a process, so that its memory and garbage are separate. */
+/** The result of one phase of the rebuild benchmark. Each phase runs in its own process, so that its memory and garbage are separate. */
 export interface PhaseResult {
   readonly events: number
   readonly items: number
   readonly seconds: number
-  /** The largest sample of anonymous memory. It excludes the mapped pages of the stores, which are cache of the system. */
+  /** The largest sample of anonymous memory, in MB. The mapped pages of the stores do not count, because they are cache of the operating system. */
   readonly anonymousMb: number
 }
 
 const [phase = '', folder = '', count = '0', kind = 'plain'] = process.argv.slice(2)
 const events = Number(count)
 const logs = lmdbLogs({ folder: `${folder}/log` })
-/** The codec that fills the log. If the log is sealed, it creates the key of each person in the data folder, where the other phases read it. */
+/** Opens the codec that fills the log. For a sealed log, the codec creates the key of each person in the data folder, for the other phases. */
 const writingCodec = async (): Promise<Codec> => {
   if (kind === 'plain') return openCodec()
   const keys = await openKeyFileStore({
@@ -59,7 +59,7 @@ const decodeAll = async (log: Log) => {
 
 const open = (name: string) => lmdbStores({ folder: `${folder}/${name}` }).create(meals.table, 1) as Promise<LmdbStore>
 
-/** Rebuilds like the program: a long log is folded by all cores. */
+/** Rebuilds as the program does: several workers fold a long log in parallel. */
 const rebuildAll = async (log: Log) => {
   let last = 0
   const progress = (done: number) => {
@@ -84,7 +84,7 @@ const rebuildAll = async (log: Log) => {
   await target.close()
 }
 
-/** Verifies like the command without a running server: all cores fold the log again, then all items of both sides are compared. */
+/** Verifies as the command does without a running server: workers fold the log again, then all stored items are compared with the folded items. */
 const verifyAll = async (log: Log): Promise<number> => {
   const store = await open('tables')
   const ends = await store.checkpoints()

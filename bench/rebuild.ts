@@ -7,7 +7,7 @@ import { inFolder } from './folder.ts'
 import type { PhaseResult } from './rebuild-phases.ts'
 import { median, perSecond, printTable, ratio } from './table.ts'
 
-/** The number of rounds. A round over millions of events takes minutes. */
+/** The number of rounds. A round over millions of events takes minutes, so there is only one. */
 const roundsOf = (events: number): number => (events > 2_000_000 ? 1 : 3)
 const SIZES = [1_000_000, 4_000_000]
 const script = fileURLToPath(new URL('./rebuild-phases.js', import.meta.url))
@@ -53,8 +53,8 @@ const measure = (events: number, kind: FilledFolder['kind']): Promise<readonly R
   })
 
 /**
- * A rebuild of the meals, compared with the same I/O without the engine, in interleaved rounds. Prints medians. `bench rebuild 200000` uses
- * another number of events. With `--sealed` the personal data in the log is sealed, as the program writes it, and both sides open it.
+ * Measures a rebuild of the meals, compared with the same I/O without the engine, in interleaved rounds. Prints medians. `bench rebuild 200000` uses
+ * 200,000 events. With `--sealed` the personal data in the log is sealed, as the program writes it, and both sides decrypt it.
  */
 export const rebuildBench = async (rest: readonly string[]): Promise<void> => {
   const kind = rest.includes('--sealed') ? 'sealed' : 'plain'

@@ -39,7 +39,7 @@ interface Measured {
   readonly records: number
 }
 
-/** Appends readings while both folds follow the log. Ends when the state and the series contain the last reading. */
+/** Appends readings while two processors fold the log, one into the state and one into the series. Ends when both contain the last reading. */
 const endToEnd = async ({ logs, stores, series }: Backends, bars: BarsLoad): Promise<Measured> => {
   const log = await logs.open(scales.topic)
   const points = series.open(kegReadings, 1)
@@ -112,7 +112,10 @@ const onServices = async (bars: BarsLoad): Promise<Measured> => {
   }
 }
 
-/** Readings per second end to end, and series records per reading. `--embedded` omits the services. `bench scales 5000` uses another number of readings. */
+/**
+ * Measures readings per second end to end, and series records per reading. `--embedded` omits the run on Kafka and DynamoDB. `bench scales 5000`
+ * uses 5,000 readings. Default: 50,000.
+ */
 export const scalesBench = async (rest: readonly string[] = []): Promise<void> => {
   const count = Number(rest.find((argument) => /^\d+$/.test(argument)) ?? 50_000)
   const bars = (readingCount: number): BarsLoad => {

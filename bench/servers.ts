@@ -29,7 +29,7 @@ const stopping = (child: ChildProcess) => async () => {
   await once(child, 'exit')
 }
 
-/** Starts a script of this folder that prints its address. */
+/** Starts one of the bare scripts of this folder, and waits until it has printed its address. */
 export const startBare = async (script: 'bare-server' | 'bare-broker', ...args: readonly string[]): Promise<Server> => {
   const child = spawn(process.execPath, [fileURLToPath(new URL(`./${script}.js`, import.meta.url)), ...args], {
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -38,7 +38,7 @@ export const startBare = async (script: 'bare-server' | 'bare-broker', ...args: 
   return { url, mqtt: url, stop: stopping(child) }
 }
 
-/** Starts the built program like a user, and waits until it is ready. */
+/** Starts the built program as a user does, and waits until it is ready. */
 export const startTributary = async (env: Readonly<Record<string, string>>): Promise<Server> => {
   const [http, admin, mqtt] = [await freePort(), await freePort(), await freePort()]
   const settings = {

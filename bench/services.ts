@@ -4,7 +4,10 @@ export interface Services {
   stop(): Promise<void>
 }
 
-/** The services that TRIBUTARY_KAFKA and TRIBUTARY_DYNAMODB name. Default: starts Kafka and DynamoDB Local as plain processes, which needs Java and Maven. */
+/**
+ * Returns the services that TRIBUTARY_KAFKA and TRIBUTARY_DYNAMODB name, if both are set. Otherwise starts Kafka and DynamoDB Local as plain
+ * processes, which needs Java and Maven.
+ */
 export const startServices = async (): Promise<Services> => {
   const { TRIBUTARY_KAFKA: kafka, TRIBUTARY_DYNAMODB: dynamodb } = process.env
   if (kafka !== undefined && dynamodb !== undefined)

@@ -13,7 +13,7 @@ import { printTable } from './table.ts'
 
 const codec = openCodec()
 
-/** The cost of these events by the documented rules, counted over local stores, like `tributary cost`. */
+/** The cost of these events by DynamoDB's documented rules, counted over local stores as `tributary cost` does. */
 const measureCosts = (domain: Domain, events: readonly Event[], windowMs: number): Promise<Costs> =>
   inFolder(async (folder) => {
     const stores = lmdbStores({ folder, temporary: true })
@@ -40,7 +40,7 @@ const measureCosts = (domain: Domain, events: readonly Event[], windowMs: number
     }).finally(() => stores.close())
   })
 
-/** The write units of the source document's own writes. Undefined if the workload does not list them. */
+/** The write units of the writes that the domain's source document (its specification) lists. Undefined if the workload does not list them. */
 const sourceUnitsOf = ({ table }: Domain, { events, sourceItems }: WriteWorkload): number | undefined => {
   if (sourceItems === undefined) return undefined
   const before = new Map<string, Item>()
@@ -75,7 +75,7 @@ const rowsOf = async (domain: Domain, workload: WriteWorkload): Promise<readonly
   ]
 }
 
-/** Write units per event of every domain, next to the source documents' writes. The bookkeeping is counted separately. */
+/** Measures write units per event of every domain, next to those of the writes in the source documents. Counts the bookkeeping separately. */
 export const writesBench = async (): Promise<void> => {
   const rows: (readonly string[])[] = []
   for (const { domain, benchmarks } of OUR_RECORDS)

@@ -7,13 +7,16 @@ import { isInstant, instant } from './instant.ts'
 export interface Limit {
   /** Epoch milliseconds. Undefined if the limit is a position, or there is none. */
   readonly at: number | undefined
-  /** Whether the event is after the limit. */
+  /** True if the event is after the limit. */
   readonly passed: (event: ExplainedEvent) => boolean
 }
 
 export const NO_LIMIT: Limit = { at: undefined, passed: () => false }
 
-/** A time includes the events that the log had received by then. A position includes that event and all earlier ones. */
+/**
+ * Parses `--as-of`. A time includes the events that the log received up to this time. A position includes the event at this position and all
+ * earlier events. `check` throws a fault if a position cannot belong to a key. Fault: `bad-usage`.
+ */
 export const limitOf = (asOf: string | undefined): { readonly limit: Limit; readonly check: Check } => {
   if (asOf === undefined) return { limit: NO_LIMIT, check: async () => undefined }
   const position = /^(\d{1,9}):(\d{1,15})$/.exec(asOf)

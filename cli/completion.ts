@@ -5,12 +5,12 @@ export type Shell = (typeof SHELLS)[number]
 
 /** The words that can follow a command: its subcommands, its options, and the values of its first arguments. */
 interface Node {
-  /** The words that lead to it, without the program's own name. */
+  /** The words of the command, without the name of the program: `parked list`. */
   readonly path: string
   readonly words: readonly { readonly word: string; readonly about: string }[]
-  /** By position: the words of an argument that is one of a list. */
+  /** For each argument, in order: its possible values. An empty list: any value. */
   readonly args: readonly (readonly string[])[]
-  /** By long name: the words that can follow an option. An empty list: any word. Absent: none. */
+  /** For each option that takes a value, by its long name: the possible values. An empty list: any value. */
   readonly values: ReadonlyMap<string, readonly string[]>
 }
 
@@ -28,7 +28,7 @@ export const completionScript = (shell: Shell, parts: CompletionParts): string =
 
 const nodesOf = (parts: CompletionParts, command: Command, path: string): readonly Node[] => {
   const under = command.commands.flatMap((each) => nodesOf(parts, each, `${path} ${each.name()}`.trim()))
-  // `tributary parked DOMAIN` is `tributary parked list DOMAIN`.
+  // The default subcommand: `tributary parked DOMAIN` is `tributary parked list DOMAIN`. So its words can follow the command too.
   const { _defaultCommandName: defaultName } = command as { readonly _defaultCommandName?: string | null }
   const byDefault = under.find((node) => node.path === `${path} ${defaultName ?? ''}`)
   const options = [...command.options, ...(path === '' ? [] : parts.program.options)].filter(
@@ -60,7 +60,7 @@ const nodesOf = (parts: CompletionParts, command: Command, path: string): readon
 const wordsOf = ({ domains }: CompletionParts, named: Argument | Option): readonly string[] =>
   named.argChoices ?? (('attributeName' in named ? named.attributeName() : named.name()) === 'domain' ? domains : [])
 
-/** Quoted for each of the shells. */
+/** Quotes a text so that bash, zsh and fish read it as one word. */
 const quoted = (text: string): string => `'${text.replaceAll("'", '’').replaceAll('\n', ' ')}'`
 const list = (words: readonly string[]): string => quoted(words.join(' '))
 

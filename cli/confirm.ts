@@ -8,11 +8,14 @@ export interface ConfirmOptions {
   readonly signal: AbortSignal
   readonly input: Input
   readonly output?: NodeJS.WritableStream
-  /** Called for Ctrl-C: a terminal that readline reads key by key sends no signal. Default: sends SIGINT to this process. */
+  /** Called for Ctrl-C, because a terminal that readline reads key by key sends no signal. Default: sends SIGINT to this process. */
   readonly interrupt?: () => void
 }
 
-/** Asks the user on a terminal. The end of the input means no. Without a terminal the result is true, because the command is part of a script. */
+/**
+ * Asks the user on a terminal. Resolves to true for the answer y or yes. Resolves to false for other answers and if the input ends. Without a
+ * terminal, asks nothing and resolves to true, because the command is part of a script.
+ */
 export const confirm = async (
   question: string,
   { signal, input, output = process.stderr, interrupt = () => process.kill(process.pid, 'SIGINT') }: ConfirmOptions,
@@ -31,7 +34,7 @@ export const confirm = async (
   return /^y(es)?$/i.test(answer.trim())
 }
 
-/** Confirms an action that cannot be undone. Fault: `confirmation-needed` without a terminal and without `--yes`. */
+/** Confirms an action that cannot be undone. With `yes`, asks nothing. Fault: `confirmation-needed` without a terminal and without `yes`. */
 export const confirmIrreversible = async (
   question: string,
   { yes, ...options }: ConfirmOptions & { readonly yes: boolean | undefined },

@@ -5,7 +5,7 @@ import { Fault } from '../schemas/fault.ts'
 import type { Input } from './confirm.ts'
 import type { Output } from './output.ts'
 
-/** What every command receives: its environment, its input and output, and the signal that stops it. */
+/** Everything that a command receives: its environment, its input and output, and the signal that stops the command. */
 export interface Context extends CommandContext {
   /** The source of answers to questions, and of the JSON of `append … -`. */
   readonly input: Input

@@ -21,7 +21,7 @@ export interface PointChange extends Pick<Point, 'measure' | 'dims' | 'at'> {
 export interface PointsParts {
   /** Opens the points of the new generation. */
   readonly after: () => Promise<Pick<Series, 'list' | 'close'> | undefined>
-  /** Folds the new generation up to the position of the serving one. */
+  /** Folds the new generation up to the position of the serving generation. */
   readonly advance: () => Promise<unknown>
   readonly sample: number
 }
@@ -49,7 +49,7 @@ export const diffPoints = async (
   }
 }
 
-/** Closes the points when they are read, because the next fold writes to them. */
+/** Lists the points and closes their series at the end, because the next fold opens the same series to write to it. */
 async function* listed(open: PointsParts['after']): AsyncGenerator<readonly Point[]> {
   const series = await open()
   if (series === undefined) return

@@ -69,7 +69,7 @@ export const reportOf = async (
   }
 }
 
-/** The event of a decision. Its parts are null if they cannot be decoded. */
+/** Describes a decision with its event. If the event cannot be decoded, `type` is null. If the log has no such event, all its parts are null. */
 const describeDecision = async (
   { log, codec }: DomainAccess,
   { partition, offset, before, after }: DecisionChange,

@@ -1,7 +1,7 @@
 import type { ImportLine } from '../projections/importing.ts'
 import type { Imported, RowResult } from '../host/ipc/operations/import.ts'
 
-/** The reason why a line of the file was not imported, or a note about it. */
+/** The reason why a line of the file was not imported, or a note about this line. */
 export interface LineReport {
   readonly line: number
   readonly reason: string
@@ -19,7 +19,7 @@ export interface Report {
   readonly notes: readonly LineReport[]
 }
 
-/** The strongest result comes last. A row has the strongest result of itself and of the rows that the importer added to it. */
+/** The results from the weakest to the strongest. If the importer made several lines of one row of the file, the row has their strongest result. */
 const ORDER: readonly RowResult['kind'][] = ['derived', 'known', 'changed', 'unreadable', 'refused']
 
 type Row = RowResult & { readonly line: number }
@@ -28,7 +28,7 @@ type Row = RowResult & { readonly line: number }
 export const startReport = () => {
   const counts = { derived: 0, known: 0, changed: 0 }
   const [failed, notes]: [Row[], LineReport[]] = [[], []]
-  /** Rows that further lines can belong to, by their number. */
+  /** The results so far of rows of the file from which the importer made several lines, by the number of the row (`nth`). */
   const open = new Map<number, Row>()
   let events = 0
   const addRow = (row: Row, tally: { failed: Row[]; counts: typeof counts }): void => {

@@ -4,7 +4,7 @@ const INSTANT = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d
 
 export const isInstant = (text: string): boolean => INSTANT.test(text) && !Number.isNaN(Date.parse(text))
 
-/** Epoch milliseconds of an instant as people write it on the command line. */
+/** The epoch milliseconds of a time on the command line, such as 2026-11-16. Fault: `bad-usage`, with the name of the option. */
 export const instant = (option: string, text: string): number => {
   if (!isInstant(text))
     throw new Fault(

@@ -11,7 +11,7 @@ const output = createOutput({
   now: Date.now,
 })
 
-// The version of the AWS SDK is pinned, so the user of this program can do nothing about its warning on Node versions.
+// Switches off the warning of the AWS SDK on Node versions. The user cannot act on it, because this program pins the version of the SDK.
 process.env['AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED'] ??= 'true'
 
 /** The first signal stops the command cleanly. The second one ends the process. */
@@ -33,10 +33,10 @@ const exit = await runCommand(
     calledAs: calledAs(process.argv[1], process.cwd()),
     output,
     signal: stopping.signal,
-    // Threads that start later inherit the priority.
+    // Lowers the priority of this process. Threads that start later inherit the priority.
     lowerPriority: () => setPriority(constants.priority.PRIORITY_LOW),
   },
   process.argv.slice(2),
 )
-// Writes stdout completely, also into a pipe, and ends the process with everything that is still open.
+// The callback runs when stdout is written completely, also into a pipe. Then the process ends, even if connections or timers are still open.
 process.stdout.write('', () => process.exit(exit))

@@ -7,19 +7,19 @@ export type Exit = (typeof EXIT)[keyof typeof EXIT]
 const PROGRESS_EVERY_MS = 5000
 
 export interface Output {
-  /** A line for people or of JSON, to stdout. Control characters in it are escaped. */
+  /** Writes a line for people, or a line of JSON, to stdout. Escapes control characters. */
   line(text: string): void
-  /** A line of a file format, to stdout: escaped on a terminal only, because a file must contain what was stored. */
+  /** Writes a line of a file format to stdout. Escapes control characters only on a terminal, because a file must contain the stored text. */
   exact(text: string): void
-  /** For people, to stderr. */
+  /** Writes a line for people to stderr. Escapes control characters. */
   note(text: string): void
   /** On a terminal, rewrites the last line, with a bar if `share` is given. Elsewhere, writes at most one line per 5 s. */
   progress(text: string, share?: number): void
   /** Removes the progress line, so that the next output begins on a new line. */
   settle(): void
-  /** Shows a text in the place of the previous one on a terminal, without scrolling. Elsewhere: as lines, with an empty line after them. */
+  /** On a terminal, replaces the previous text of `redraw`, without scrolling. Elsewhere, writes the text and an empty line to stdout. */
   redraw(text: string): void
-  /** Rows as a table that fits the terminal; the first row contains the headings. */
+  /** Formats rows as a table that fits the terminal. The first row contains the headings. */
   table(rows: readonly (readonly string[])[], options?: TableOptions): string
   readonly bold: (text: string) => string
   readonly dim: (text: string) => string
@@ -40,7 +40,7 @@ export interface Terminal {
   now(): number
 }
 
-/** The width of a table if the terminal does not have one. */
+/** The width of a table, in columns, if stdout is no terminal or its width is unknown. */
 export const WIDTH = 80
 
 export const createOutput = ({ out, err, color, columns, now }: Terminal): Output => {
@@ -60,7 +60,7 @@ export const createOutput = ({ out, err, color, columns, now }: Terminal): Outpu
     (format: Format) =>
     (text: string): string =>
       color ? styleText(format, text, { validateStream: false }) : text
-  // A terminal of unknown size reports 0.
+  // A terminal of unknown size reports 0, so `||` selects the default.
   const width = (): number => columns ?? ((out.isTTY === true && out.columns) || WIDTH)
   const redraw = (text: string): void => {
     if (out.isTTY !== true) return write(`${shown(text)}\n`)
@@ -87,7 +87,7 @@ export const createOutput = ({ out, err, color, columns, now }: Terminal): Outpu
     },
     settle,
     redraw,
-    // Escapes before it measures, because an escaped character is wider.
+    // Escapes the cells before `formatTable` measures them, because an escaped character is wider.
     table: (rows, options = {}) =>
       formatTable(
         rows.map((row) => row.map(shown)),
@@ -102,7 +102,7 @@ export const createOutput = ({ out, err, color, columns, now }: Terminal): Outpu
 
 type Format = 'bold' | 'dim' | 'red'
 
-/** The first lines of a text that fit the screen, and how many rows of it they take: a line that is too wide takes several. */
+/** Returns the first lines of a text that fit the screen, and the number of screen rows that these lines take. A long line takes several rows. */
 const fitting = (
   text: string,
   { width, height }: { width: number; height: number },
@@ -118,14 +118,14 @@ const fitting = (
   return { text: lines.join('\n'), height: taken }
 }
 
-/** All control characters but line feed and tab, and the marks that reverse the direction of text. */
+/** All control characters except line feed and tab, and the marks that reverse the direction of text. */
 const CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g
 
-/** Stored text must not move the cursor, change the title or hide lines of a terminal. The escapes are those of JSON. */
+/** Replaces control characters by JSON escapes, because stored text must not move the cursor, change the title or hide lines of a terminal. */
 const escapeControls = (text: string): string =>
   text.replace(CONTROLS, (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`)
 
-/** The colours of `paint` stay. */
+/** Like `escapeControls`, but keeps the colour codes that `paint` writes. */
 const escapeButColors = (text: string): string =>
   text
     .split(COLORS)
@@ -144,7 +144,10 @@ export const wantsColor = (env: Env, args: readonly string[], isTTY: boolean): b
 
 const LEAST_COLUMNS = 40
 
-/** `COLUMNS`, if it is a usable number. Shells set it for themselves; a user exports it to demand a width. */
+/**
+ * The width that the variable `COLUMNS` demands, at least `LEAST_COLUMNS`. Undefined if the variable is not set or is not a number of two to five
+ * digits. A shell does not export its own COLUMNS, so a value comes from the user.
+ */
 export const columnsIn = ({ COLUMNS }: Env): number | undefined =>
   /^\d{2,5}$/.test(COLUMNS ?? '') ? Math.max(LEAST_COLUMNS, Number(COLUMNS)) : undefined
 

@@ -1,6 +1,7 @@
 import { Command } from 'commander'
 import { createRecorder, outcomeOf } from '../host/ipc/command-record.ts'
 import type { Recorder } from '../host/ipc/command-record.ts'
+import type { ImportOption } from '../projections/importing.ts'
 import { loadDomains } from '../host/config/domains.ts'
 import type { UnloadedContext } from './context.ts'
 import { version } from '../host/config/version.ts'
@@ -20,7 +21,11 @@ import { addToolCommands } from './program/tool-commands.ts'
 const withoutEnd = (text: string): string => text.replace(/\n$/, '')
 
 /** The program with all commands. A command loads its module only when it runs, so that each one starts quickly. */
-export const createProgram = (context: UnloadedContext, exit: (code: Exit) => void): Command => {
+export const createProgram = (
+  context: UnloadedContext,
+  exit: (code: Exit) => void,
+  importOptions: readonly ImportOption[],
+): Command => {
   let recorder: Recorder | undefined
   const handler =
     <Options>(act: (options: Options) => Promise<Exit>) =>
@@ -64,7 +69,7 @@ export const createProgram = (context: UnloadedContext, exit: (code: Exit) => vo
     )
   // The help lists the commands in this order.
   addPipelineCommands(program, run)
-  addDataCommands(program, run)
+  addDataCommands(program, run, importOptions)
   addReadingCommands(program, run)
   addGenerationCommands(program, run)
   addParkedCommands(program, run)

@@ -20,7 +20,7 @@ export interface RebuildOptions {
   readonly json?: true
 }
 
-/** The parts of a build. Continues the generation of an interrupted build only with `resume`. */
+/** The parts of a build. Only with `resume`, the build continues the generation of an interrupted build. Fault: `nothing-to-resume`. */
 export const partsOf = async (
   { output, signal }: Context,
   access: DomainAccess,

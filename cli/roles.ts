@@ -2,5 +2,5 @@
 export const ROLES = ['edge', 'processor', 'sender', 'timers', 'live', 'fetcher'] as const
 export type Role = (typeof ROLES)[number]
 
-/** Reserved: no domain of this version needs them. */
+/** Reserved roles, which do nothing in this version because no domain needs them. */
 export const IDLE: readonly Role[] = ['fetcher']

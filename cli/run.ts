@@ -1,15 +1,22 @@
 import { CommanderError } from 'commander'
+import { OUR_DOMAINS } from '../domains/list.ts'
+import { loadDomains } from '../host/config/domains.ts'
 import { isFault } from '../schemas/fault.ts'
 import type { UnloadedContext } from './context.ts'
 import { EXIT } from './output.ts'
 import type { Exit } from './output.ts'
 import { createProgram } from './program.ts'
+import { importOptionsOf } from './program/import-options.ts'
 
-/** Runs one command, reports a failure to stderr, and resolves to the exit code. Reads and changes nothing of the process but what `context` contains. */
+/** Runs one command, reports a failure to stderr, and resolves to the exit code. Uses no state of the process except `context`. */
 export const runCommand = async (context: UnloadedContext, args: readonly string[]): Promise<Exit> => {
   let exit: Exit = EXIT.fine
   try {
-    await createProgram(context, (code) => (exit = code)).parseAsync(args, { from: 'user' })
+    // Only `import` has options of domains. If the selected domains cannot be loaded, its help shows those of our domains, and the command reports the fault.
+    const domains = args.includes('import')
+      ? await loadDomains(context.env['TRIBUTARY_DOMAINS']).catch(() => OUR_DOMAINS)
+      : OUR_DOMAINS
+    await createProgram(context, (code) => (exit = code), importOptionsOf(domains)).parseAsync(args, { from: 'user' })
   } catch (error) {
     exit = reportFailure(context, error)
   }

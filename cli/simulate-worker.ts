@@ -3,9 +3,9 @@ import { loadDomains } from '../host/config/domains.ts'
 import { runSeed } from '../simulation/run.ts'
 import type { SeedMessage, SeedShare } from './simulate-workers.ts'
 
-/** Runs its share of the seeds in a thread, until it is terminated or a seed fails. */
+/** A thread that runs its share of the seeds. It stops at the first seed that fails. */
 const { selection, first, step, count } = workerData as SeedShare
-/** Seeds per progress message. */
+/** The number of seeds per progress message. */
 const REPORTED_SEEDS = 20
 const send = (message: SeedMessage) => parentPort?.postMessage(message)
 // The simulation causes many faults, and nobody reads their stacks. A failing seed runs again in the main thread, with stacks.

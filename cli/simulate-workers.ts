@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
 
-/** One worker's seeds: `count` of them, `step` apart. */
+/** The seeds of one worker: `count` seeds, from `first` on, with the distance `step`. */
 export interface SeedShare {
   /** The value of TRIBUTARY_DOMAINS. */
   readonly selection: string | undefined
@@ -30,10 +30,10 @@ export interface SeedsOptions extends Pick<SeedShare, 'selection'> {
   readonly progress: (ran: Ran) => void
 }
 
-/** The young generation of V8's heap. With this size, all objects of a run are garbage before V8 copies them. */
+/** The young generation of V8's heap, in MB. With this size, all objects of a run are garbage before V8 copies them. */
 const NURSERY_MB = 192
 
-/** Runs the seeds on all cores. The first failure ends all workers. */
+/** Runs `seeds` seeds from `first` on, on all cores. The first failure ends all workers. */
 export const runSeeds = async ({ selection, first, seeds, signal, progress }: SeedsOptions): Promise<Ran> => {
   const step = Math.min(availableParallelism(), Math.max(1, seeds))
   let ran: Ran = { seeds: 0, events: 0, calls: 0 }

@@ -1,15 +1,15 @@
 import { stripVTControlCharacters } from 'node:util'
 
 export interface TableOptions {
-  /** Headings of columns of numbers: their cells end at the same place. */
+  /** The headings of columns of numbers, whose cells are aligned on the right. */
   readonly right?: readonly string[]
-  /** Headings of columns of text: if the table is too wide, their cells continue on the next line. */
+  /** The headings of columns of text. If the table is too wide, cells of these columns continue on the next line. */
   readonly wrap?: readonly string[]
 }
 
 export interface TableSpace {
   readonly width: number
-  /** True: a word that is longer than the width is cut into lines. False: it stays whole, so that a script finds it. */
+  /** True: a word that is longer than the width is cut into lines. False: the word stays whole, so that a script finds it. */
   readonly breaks: boolean
   readonly heading: (text: string) => string
 }
@@ -17,7 +17,7 @@ export interface TableSpace {
 type Rows = readonly (readonly string[])[]
 
 const GAP = 2
-/** A column of text is not made narrower than this. */
+/** The minimum width of a column of text, in characters. */
 const LEAST = 16
 
 /**
@@ -38,7 +38,7 @@ export const formatTable = (rows: Rows, { right = [], wrap = [] }: TableOptions,
   return [...lines(head).map(space.heading), ...body.flatMap(lines)].join('\n')
 }
 
-/** Undefined if the table does not fit. */
+/** The width of each column. Undefined if the table does not fit the space. */
 const widthsOf = (
   [head = [], ...body]: Rows,
   { wrap, space }: { wrap: readonly string[]; space: TableSpace },
@@ -50,7 +50,7 @@ const widthsOf = (
   const widths = head.map((name, index) => Math.max(cells[index] ?? 0, widest(name.split(' '))))
   const least = head.map((name, index) => {
     const words = [name, ...body.map((row) => row[index] ?? '')].flatMap((text) => text.split(' '))
-    // A long word at the end of a line moves no other column.
+    // A long word in the last column moves no other column, so the last column can be narrower than its words.
     return wrap.includes(name)
       ? Math.min(widths[index] ?? 0, space.breaks || index === head.length - 1 ? LEAST : Math.max(LEAST, widest(words)))
       : (widths[index] ?? 0)
@@ -78,7 +78,7 @@ const linesOf = (
       .trimEnd(),
   )
 
-/** A row as lines of heading and cell, without empty cells. A row without a first cell continues the block before it. */
+/** Formats each row as a block: one line per cell that is not empty, after its heading. A row without a first cell continues the previous block. */
 const blocksOf = (head: readonly string[], body: Rows, { width, breaks, heading }: TableSpace): string => {
   const indent = widest(head) + GAP
   const block = (row: readonly string[]): readonly string[] =>
@@ -93,7 +93,7 @@ const blocksOf = (head: readonly string[], body: Rows, { width, breaks, heading 
   return body.flatMap((row, index) => [...(index > 0 && row[0] !== '' ? [''] : []), ...block(row)]).join('\n')
 }
 
-/** Text as lines of at most this width. Only a word that is too long, and is not to be broken, makes a longer line. */
+/** Splits a text into lines of at most this width. A longer word makes a longer line if `breaks` is false. */
 const wrapped = (text: string, width: number, breaks: boolean): readonly string[] => {
   if (widthOf(text) <= width) return [text]
   const lines: string[] = []
@@ -115,11 +115,11 @@ const cut = (word: string, width: number): readonly string[] => {
   return parts
 }
 
-/** Letters of East Asian scripts and emoji take two columns. */
+/** Letters of East Asian scripts and emoji. A terminal shows each of them in two columns. */
 const WIDE =
   /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Emoji_Presentation}/u
 
-/** Columns of a terminal that a text takes, without its colours. */
+/** The number of terminal columns that a text takes. Colour codes take none. */
 export const widthOf = (text: string): number => {
   const plain = stripVTControlCharacters(text)
   if (/^[\u0020-\u00ff]*$/.test(plain)) return plain.length

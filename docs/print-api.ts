@@ -13,7 +13,7 @@ most important ones, and [a domain, file by file](domain-file-by-file.md) shows 
 such package: describe it in [CHANGELOG.md](../CHANGELOG.md). The last chapter shows the types that only their declarations name.
 `
 
-/** The declarations of a source file, as the compiler writes them for a package. It reads no other file, so every export states its type. */
+/** The declarations of a file, as the compiler writes them for a package. The compiler reads no other file, so every export must state its type. */
 const declarationsOf = (file: string): ts.SourceFile => {
   const { outputText } = ts.transpileDeclaration(readFileSync(file, 'utf8'), { fileName: file })
   return ts.createSourceFile(file, outputText, ts.ScriptTarget.ESNext, true)
@@ -21,7 +21,7 @@ const declarationsOf = (file: string): ts.SourceFile => {
 
 interface Exported {
   readonly name: string
-  /** The file that declares it. */
+  /** The file that declares the name. */
   readonly file: string
 }
 
@@ -146,7 +146,7 @@ const requireComments = (exported: readonly Exported[], files: Files): void => {
   }
 }
 
-/** Returns a function from a heading to its anchor. Headings that differ only in capitals get a number from the second one on. */
+/** Returns a function that returns the anchor of a heading. If an earlier heading has the same anchor, a number is added: `event-1`. */
 const createAnchors = (): ((heading: string) => string) => {
   const uses = new Map<string, number>()
   return (heading) => {

@@ -6,6 +6,7 @@ import { OUR_DOMAINS } from '../domains/list.ts'
 import { defaultOf, describedVariables } from '../host/config/descriptions.ts'
 import { createOutput } from '../cli/output.ts'
 import { createProgram } from '../cli/program.ts'
+import { importOptionsOf } from '../cli/program/import-options.ts'
 import { apiPage } from './print-api.ts'
 
 const WIDTH = 110
@@ -59,7 +60,11 @@ const section = (command: Command): readonly string[] => [
 
 const commandsPage = (): string => {
   const output = createOutput({ out: new Writable(), err: new Writable(), color: false, columns: WIDTH, now: Date.now })
-  const program = createProgram({ env: {}, input: process.stdin, output, signal: AbortSignal.abort() }, () => undefined)
+  const program = createProgram(
+    { env: {}, input: process.stdin, output, signal: AbortSignal.abort() },
+    () => undefined,
+    importOptionsOf(OUR_DOMAINS),
+  )
   const rows = leavesOf(program).map((each) => `| [\`${nameOf(each)}\`](#${anchorOf(each)}) | ${each.description()} |`)
   return [COMMANDS_INTRO, '| command | does |', '|---|---|', ...rows, '', ...section(program)].join('\n')
 }
@@ -84,7 +89,7 @@ const configurationPage = (): string => {
   return [CONFIGURATION_INTRO, ...tables].join('\n')
 }
 
-/** The pages that the program and its types describe, by their path in the repository. */
+/** The text of each generated page, by its path in the repository. */
 export const pages = (): Readonly<Record<string, string>> => ({
   'docs/commands.md': commandsPage(),
   'docs/configuration.md': configurationPage(),

@@ -8,21 +8,21 @@ import { Fault } from '../schemas/fault.ts'
 import type { DomainSimulation } from '../simulation/domain.ts'
 import type { DomainRecord, Partitions } from './record.ts'
 
-/** The domains that this program runs, with what it knows about each. */
+/** The domains that this program runs, with their records. */
 export interface Domains {
   /** The value of `TRIBUTARY_DOMAINS` that selects these domains. A worker thread loads them by it. Undefined: all domains of this package. */
   readonly selection?: string | undefined
   readonly records: readonly DomainRecord[]
-  /** Every domain in the order of its record, each followed by the domain of its series. */
+  /** All domains in the order of the records. Each domain is followed by the domain of its series, if it has one. */
   readonly all: readonly Domain[]
-  /** Fault: `bad-usage` for an unknown name. So do all functions below. */
+  /** This and all functions below throw the fault `bad-usage` if there is no domain with the name. */
   named(name: string): Domain
   partitionsOf(name: string): Partitions
   /** True if the domain is the `series` of a record, and folds the log of the record's main domain. */
   isSeries(name: string): boolean
-  /** The name of the domain that has the series of another. Undefined if it has no series. */
+  /** The name of the domain that contains the series of this domain. Undefined if this domain has no series. */
   seriesOf(name: string): string | undefined
-  /** The formatter for items with this sort key. Undefined if `explain` prints them attribute by attribute. */
+  /** The formatter for items with this sort key. Undefined if there is none: then `explain` prints each changed attribute. */
   formatterOf(name: string, sk: string | undefined): ItemFormatter | undefined
   importerOf(name: string): Importer
   exporterOf(name: string): Exporter
@@ -50,7 +50,7 @@ export const createDomains = (records: readonly DomainRecord[]): Domains => {
   const namesWith = (part: keyof DomainRecord): readonly string[] =>
     records.filter((record) => record[part] !== undefined).map(({ domain }) => domain.name)
   const isSeries = (name: string): boolean => entry(name).record.series?.domain.name === name
-  /** A part of the record. A series domain has none of these parts. */
+  /** A part of the domain's record. Throws a fault if the record does not have it, or if the domain is a series domain. */
   const partOf = <P extends 'importer' | 'exporter'>(name: string, part: P): NonNullable<DomainRecord[P]> => {
     const found = isSeries(name) ? undefined : entry(name).record[part]
     if (found !== undefined) return found

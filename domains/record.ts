@@ -10,9 +10,9 @@ import type { Domain } from '../projections/projection.ts'
 import type { Event } from '../schemas/event.ts'
 import type { DomainSimulation } from '../simulation/domain.ts'
 
-/** Everything that the program knows about one domain. */
+/** The complete description of one domain. */
 export interface DomainRecord {
-  /** Its topic, table, schemas and folds. */
+  /** The topic, table, schemas and folds of the domain. */
   readonly domain: Domain
   readonly partitions: Partitions
   /** The domain that folds the same log into points. Its generations are rebuilt and flipped on their own. */
@@ -21,11 +21,11 @@ export interface DomainRecord {
   readonly edge?: Edge | ConfigurableEdge
   /** Reads the rows of other tables. Absent if the domain imports nothing. */
   readonly importer?: Importer
-  /** Writes everything of one key. Absent if the domain exports nothing. */
+  /** Exports the data of one log key. Absent if the domain exports nothing. */
   readonly exporter?: Exporter
   /** The rules by which an operator appends an event. Absent if `tributary append` refuses the domain. */
   readonly appendRules?: AppendRules
-  /** How `explain` prints some kinds of items. Default: attribute by attribute. */
+  /** Formatters by which `explain` prints some kinds of items. Default: `explain` prints each changed attribute. */
   readonly formatters?: readonly ItemFormatter[]
   /** Realistic traffic for `tributary demo`. */
   readonly demo?: () => Promise<Demo>
@@ -43,7 +43,10 @@ export interface WriteWorkload {
   readonly events: readonly Event[]
   /** Events within this time form one batch of at most 500 events. Absent: only single events are measured. */
   readonly batch?: { readonly name: string; readonly ms: number }
-  /** The items that the source document writes for an event, one write each. Default: one transaction per event over the domain's items. */
+  /**
+   * The items that the original design of the domain writes for an event, with one write per item. The benchmark compares their write units
+   * with the units of this program. Default: the items of this program, in one transaction per event.
+   */
   readonly sourceItems?: (event: Event) => readonly Item[]
 }
 
@@ -80,7 +83,7 @@ export const configurableEdge = <V extends Variables>(
 
 /** Relates the partitions of a domain's table to the keys of its log. */
 export interface Partitions {
-  /** Every partition that contains items of one log key. Absent if only an item itself shows its key. */
+  /** Every partition that contains items of one log key. Absent if the log key does not determine all of its partitions. */
   readonly of?: (key: string) => readonly string[]
   /** The log key from which an item, or every item of a partition, is derived. Undefined if it cannot be determined. */
   readonly keyIn: (pk: string, item?: Item) => string | undefined

@@ -3,7 +3,10 @@ import { Fault } from '../schemas/fault.ts'
 import { isCalendarDate } from '../schemas/rfc3339.ts'
 import type { FieldsOfEvent } from '../schemas/from-json.ts'
 
-/** The values that a field accepts in addition to its type: text that matches, or a number in a range. */
+/**
+ * A limit on the values of a field: text that matches `like`, text for which `is` returns true (`what` describes that text in errors), or a
+ * number from `from` to `to`, both inclusive.
+ */
 export type FieldRule =
   | { readonly like: RegExp }
   | { readonly is: (text: string) => boolean; readonly what: string }
@@ -13,15 +16,15 @@ export type FieldRule =
 export interface AppendRules {
   /** The event types that only the program appends, each with what to do instead. */
   readonly internal: Readonly<Record<string, string>>
-  /** The form of the log's keys. */
+  /** The pattern that every key of the log must match. */
   readonly key: RegExp
-  /** The key of an event is the person that the event is about. */
+  /** True if the key of each event is the id of the person that the event is about. */
   readonly isKeyAPerson?: true
-  /** The limits of the edge, by the name of the field. They apply to every event of the domain. */
+  /** The limits that the edge applies to fields, by the name of the field, at every depth of every event. Other fields have no limit. */
   readonly fields: Readonly<Record<string, FieldRule>>
-  /** The fields with the time of something that happened. They must not be in the future. */
+  /** The fields that contain the time of a past occurrence. A time in the future is a mistake. */
   readonly past?: readonly string[]
-  /** Checks fields together. Returns the mistake, if there is one. */
+  /** Checks rules that concern several fields. Returns the mistake as text, or undefined. */
   readonly check?: (data: FieldsOfEvent['data']) => string | undefined
 }
 
@@ -34,17 +37,17 @@ export const COMMON_INTERNAL: AppendRules['internal'] = {
   ApiUsageSampled: 'The edge appends it when it counts requests.',
 }
 
-/** The range of a number's JSON Schema. */
+/** The rule for a number: from the `minimum` to the `maximum` of its JSON Schema. */
 export const within = ({ minimum, maximum }: { readonly minimum: number; readonly maximum: number }): FieldRule => ({
   from: minimum,
   to: maximum,
 })
-/** Text of the length of its JSON Schema, with at least one character that is not a space. */
+/** The rule for text: at most the `maxLength` of its JSON Schema, with at least one character that is not a space. */
 export const words = ({ maxLength: most }: { readonly maxLength: number }): FieldRule => ({
   is: (text) => text.length <= most && /\S/.test(text),
   what: `text of 1 to ${most} characters`,
 })
-/** Text of the length and the pattern of its JSON Schema. */
+/** The rule for text: at most the `maxLength` of its JSON Schema, and a match of its `pattern`. */
 export const matching = ({
   maxLength,
   pattern,
@@ -63,7 +66,7 @@ export const DAY: FieldRule = { is: isCalendarDate, what: 'a day such as 2026-11
 /** The hash of a token or a row. */
 export const HASH: FieldRule = { is: isHash, what: 'a SHA-256 hash of 64 lower-case hex digits' }
 
-/** Throws `bad-event` if only the program appends the event, or if its key or a value does not follow the rules. */
+/** Throws `bad-event` if only the program appends events of this type, if the key or a value breaks the rules, or if a past time is in the future. */
 export const checkByHand = (
   rules: AppendRules,
   {
@@ -100,7 +103,7 @@ const mistakeIn = (rules: AppendRules, value: Readonly<Record<string, unknown>>,
   return undefined
 }
 
-/** Returns the required form if the value breaks the rule. Undefined otherwise. */
+/** Returns the values that the rule allows, as text, if the value breaks the rule. Undefined otherwise, and for null and booleans. */
 const breach = (rule: FieldRule | undefined, value: unknown): string | undefined => {
   if (rule === undefined || value === null || typeof value === 'boolean') return undefined
   if ('from' in rule)

@@ -17,14 +17,15 @@ interface ExecuteOptions extends AppendOptions {
   readonly wait: boolean
   readonly timeoutMs: number
   readonly signal?: AbortSignal
-  /** The outcomes of the generation that serves the request. Default: those of the domain. */
+  /** The source of outcomes of the generation that serves the request. Default: the `outcomes` of `CommandParts`. */
   readonly outcomes?: OutcomeSource
 }
 
 interface AppendOptions {
   /**
-   * The call settles before the deadline. Faults: `too-slow` (the log does not have the events and will not get them), `append-unknown` (it
-   * may have them). If the deadline passes after the append, the outcome is `pending`. Default: no deadline.
+   * The call resolves or rejects before the deadline. It rejects with `too-slow` if the log does not have the events and will not get the events,
+   * and with `append-unknown` if the log may have the events. If the deadline passes after the append, the outcome is `pending`. Default: no
+   * deadline.
    */
   readonly deadline?: Deadline
 }
@@ -38,13 +39,16 @@ export interface AppendedEvent {
 
 /** Appends events to the log of one domain. */
 export interface Commands {
-  /** Appends an event. With `wait`, also waits for its outcome. */
+  /** Appends an event. If `wait` is true, also waits for its outcome: at most `timeoutMs`, then the outcome is `pending`. */
   execute(event: Event, options: ExecuteOptions): Promise<Receipt>
-  /** Appends events in order per key, without waiting for their fold. If it fails with `append-unknown`, some of them may be in the log. */
+  /**
+   * Appends events in their order per key, and does not wait for their fold. If the call fails with `append-unknown`, the log may have some of
+   * the events.
+   */
   append(events: readonly Event[], options?: AppendOptions): Promise<readonly Position[]>
 }
 
-/** Waits for the outcomes of events: in the same process by notification, in other processes by checkpoint and marker. */
+/** Waits until an event is folded, in this process or in another process. Resolves to its outcome, or to `pending` after `timeoutMs`. */
 export interface OutcomeSource {
   untilOutcome(sent: Position & { readonly key: string }, timeoutMs: number): Promise<Outcome | 'pending'>
 }
@@ -55,7 +59,7 @@ export interface CommandParts {
   readonly outcomes: OutcomeSource
 }
 
-/** Events that are encoded in one turn of the event loop. */
+/** The number of events that are encoded in one turn of the event loop. */
 const PART_EVENTS = 50
 
 export const createCommands = ({ log, codec, outcomes }: CommandParts): Commands => {
@@ -66,7 +70,7 @@ export const createCommands = ({ log, codec, outcomes }: CommandParts): Commands
     const records =
       events.length <= PART_EVENTS ? events.map(recordOf) : await runInParts(mapInParts(events, PART_EVENTS, recordOf))
     if (deadline === undefined) return log.append(records)
-    // The log gets a little less time than the deadline, because only the log knows whether it wrote the events.
+    // The log gets 5 percent less time, so that its own error arrives before the deadline: only that error reports whether the log has the events.
     const timeoutMs = deadline.left() * LOG_SHARE
     if (timeoutMs === 0) throw tooSlow()
     return deadline.within(log.append(records, timeoutMs), unknown)
@@ -102,7 +106,7 @@ const unknown = (): Fault =>
     'The log did not report in time whether it has the event. Send the same request again with the same Idempotency-Key.',
   )
 
-/** Returns `pending` for a retriable fault. The event is in the log, so the caller gets an answer even if the store does not respond. */
+/** Returns `pending` for a retriable fault, because the event is in the log and only the store does not respond. Throws every other error again. */
 export const pendingIfRetriable = (error: unknown): 'pending' => {
   if (isFault(error) && error.retriable) return 'pending'
   throw error

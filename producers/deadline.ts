@@ -1,12 +1,12 @@
-/** The time by which a caller gets an answer. */
+/** The time by which a caller must get an answer. */
 export interface Deadline {
-  /** Milliseconds until it passes; 0 afterwards. */
+  /** Returns the milliseconds until the deadline, and 0 after the deadline. */
   left(): number
-  /** Resolves to the result of the work. If the deadline passes first, rejects with the error that `late` returns. The result is then ignored. */
+  /** Resolves or rejects like `work`. If the deadline passes first, rejects with the error that `late` returns, and ignores the result of `work`. */
   within<T>(work: Promise<T>, late: () => Error): Promise<T>
 }
 
-/** A deadline `ms` from now. It uses a monotonic clock. */
+/** Returns a deadline that is `ms` milliseconds from now. The clock is monotonic: a change of the system time does not move the deadline. */
 export const deadlineAfter = (ms: number): Deadline => {
   const at = performance.now() + ms
   const left = (): number => Math.max(0, at - performance.now())

@@ -8,23 +8,23 @@ export interface ExportPaging {
   readonly history: boolean
 }
 
-/** A row of an export. `kind`: the kind of thing that it describes. */
+/** A row of an export. `kind` names what the row describes, for example `expense`. */
 export type ExportRow = { readonly kind: string } & Readonly<Record<string, unknown>>
 
 /** Exports all items of one key of a domain. */
 export interface Exporter {
-  /** Undefined if the key does not exist. */
+  /** Returns one page of rows, with a cursor if another page follows. Undefined if the key does not exist. */
   page(
     reader: Reader,
     key: string,
     paging: ExportPaging,
   ): Promise<{ readonly items: readonly ExportRow[]; readonly cursor?: string } | undefined>
   readonly columns: readonly string[]
-  /** The CSV rows of an export row, by column. */
+  /** Returns the CSV rows of an export row. Each CSV row has its cells by the name of the column. */
   cells(row: ExportRow): readonly Readonly<Record<string, unknown>>[]
 }
 
-/** The rows as CSV (RFC 4180). Every line ends with CRLF. */
+/** The rows as CSV (RFC 4180), without the header. Every line ends with CRLF. */
 export const csvRows = ({ columns, cells }: Pick<Exporter, 'columns' | 'cells'>, rows: readonly ExportRow[]): string =>
   rows
     .flatMap(cells)
@@ -35,7 +35,7 @@ export const csvHeader = ({ columns }: Pick<Exporter, 'columns'>): string => csv
 
 const csvLine = (values: readonly unknown[]): string => `${values.map(cellOf).join(',')}\r\n`
 
-/** A cell. A text that a spreadsheet would compute as a formula gets an apostrophe in front, which marks text. Numbers do not. */
+/** Formats a cell. If a spreadsheet would run the text as a formula, puts an apostrophe in front, so that it is shown as text. Numbers get none. */
 const cellOf = (value: unknown): string => {
   const text = value === null || value === undefined ? '' : String(value)
   const safe = /^[=+\-@\t\r\n|%＝＋－＠]/.test(text) && !/^-?\d+(\.\d+)?$/.test(text) ? `'${text}` : text

@@ -6,12 +6,12 @@ export interface Ids {
   uuidv7(): string
 }
 
-// uuidv5 of the DNS name space and `tributary.producers`.
+// The name space of derived ids: the UUIDv5 of `tributary.producers` in the name space of DNS.
 const NAMESPACE = parse(v5('tributary.producers', v5.DNS))
 
 /**
- * A UUIDv5 of the parts: the same parts give the same id. Parts must not contain \0, which the edge refuses everywhere. The code is three times
- * as fast as the library, because the edge calls it for every event.
+ * A UUIDv5 of the parts: the same parts give the same id. Parts must not contain \0, because \0 separates them. The edge refuses \0 in every
+ * input. The function is three times as fast as `v5` of the library. This matters because the edge calls it for every event.
  */
 export const derivedId = (...parts: readonly string[]): string => {
   const digits = hash('sha1', Buffer.concat([NAMESPACE, Buffer.from(parts.join('\u0000'))]))
@@ -20,15 +20,15 @@ export const derivedId = (...parts: readonly string[]): string => {
 }
 
 /**
- * The id of the thing that a request with an Idempotency-Key creates: the same for the same user, key and path. The path contains the
- * group or the location, so one key creates different things in two places.
+ * The id of the thing that a request with an Idempotency-Key creates. The same user, key and path give the same id. The path contains the
+ * group or the location, so the same key gives two ids in two groups.
  */
 export const createdId = (user: string, key: string, path: string): string => derivedId(user, key, path)
 
 const ID_DIGITS = 20
 const POOLED_IDS = 512
 
-/** UUIDv7 (RFC 9562): the time in milliseconds, then 74 random bits. The random bytes are fetched and converted for many ids at once. */
+/** Creates UUIDv7 ids (RFC 9562): the time in milliseconds, then 74 random bits. For speed, the random bytes of 512 ids are read together. */
 export const createIds = ({
   now,
   randomBytes,

@@ -3,9 +3,9 @@ export interface Variable<T> {
   readonly parse: Parse<T>
   readonly fallback: T
   readonly secret?: true
-  /** What the variable sets, in Markdown, for docs/configuration.md. */
+  /** A description of the variable in Markdown, for docs/configuration.md. */
   readonly about?: string
-  /** What happens without the variable, if `fallback` is no value. */
+  /** The behaviour of the program if the variable is not set, for docs/configuration.md. Needed only if `fallback` is undefined. */
   readonly unset?: string
 }
 
@@ -16,7 +16,7 @@ export type Variables = Readonly<Record<string, Variable<unknown>>>
 /** The values of variables, by name. */
 export type Values<V extends Variables> = { readonly [N in keyof V]: ReturnType<V[N]['parse']> }
 
-/** A mistake in one value. The message follows the name of the variable: what is wrong, and what it should look like. */
+/** A mistake in the value of a variable. The message names what is wrong and the correct form. It is printed after the name of the variable. */
 export class Mistake extends Error {}
 
 /** Declares a variable. `parse` throws a Mistake for a text that it refuses; `fallback` is the value if the variable is not set. */
@@ -29,7 +29,7 @@ export const secret = (parse: Parse<string | undefined> = (text) => text): Varia
   secret: true,
 })
 
-/** Parses an http or https address. */
+/** Parses an http or https URL without query, fragment and user name. Removes a slash at the end. */
 export const url: Parse<string | undefined> = (text) => {
   const given = URL.canParse(text) ? new URL(text) : undefined
   if (
@@ -43,7 +43,7 @@ export const url: Parse<string | undefined> = (text) => {
   return given.href.replace(/\/$/, '')
 }
 
-/** Text of one form. The mistake does not show the value, because it can be a secret. */
+/** Parses text that matches the pattern. The error text is `mistake` and never contains the value, because the value can be a secret. */
 export const formed =
   (pattern: RegExp, mistake: string): Parse<string | undefined> =>
   (value) => {

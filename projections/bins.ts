@@ -1,6 +1,6 @@
 import { PARTS, type Aggregate, type Bin, type Binning, type Point } from './series.ts'
 
-/** Bins of the points, for a store that has no aggregates. Sorted by time, then by the dimension. */
+/** Aggregates the points into bins of `ms` milliseconds, for a store that cannot aggregate. Sorted by time, then by the dimension. */
 export const binsOf = (points: Iterable<Point>, { ms, by, of }: Binning): readonly Bin[] => {
   const bins: Bin[] = []
   for (const { at, dims, values } of points) {
@@ -14,14 +14,14 @@ export const binsOf = (points: Iterable<Point>, { ms, by, of }: Binning): readon
   return united(bins)
 }
 
-/** The number in whole parts, rounded half away from zero as SQL does. */
+/** The number in whole millionths (`PARTS`), rounded half away from zero as in SQL. */
 const partsOf = (value: number): number => Math.sign(value) * Math.round(Math.abs(value * PARTS))
 
-/** The sum of the numbers, the same to the last digit in every order of them. */
+/** The sum of the numbers. Sorts the numbers first, so that the floating-point result does not depend on their order. */
 export const sumOf = (values: readonly number[]): number =>
   [...values].sort((a, b) => a - b).reduce((sum, value) => sum + value, 0)
 
-/** The mean of the numbers behind an aggregate. */
+/** The mean of the numbers that an aggregate contains. */
 export const meanOf = ({ sum, count }: Pick<Aggregate, 'sum' | 'count'>): number => sum / count / PARTS
 
 /** Merges bins of the same time and dimension. */

@@ -1,13 +1,13 @@
 import { Fault } from '../schemas/fault.ts'
 import { isTombstone, type Item, type Key, type Stored } from './item.ts'
 
-/** One change of one item. The changes of an item are in order. A version can be repeated. */
+/** One change of one item. A feed returns the changes of an item in order. It can return the same version twice. */
 export interface ItemChange extends Key {
   /** The offset of the event that made the change. */
   readonly version: number
   /** Undefined if the item was removed. */
   readonly item: Item | undefined
-  /** The TTL of the item passed. Absent if an event removed it. */
+  /** True if the item was removed because its TTL had passed. Absent if an event changed or removed the item. */
   readonly expired?: true
 }
 
@@ -18,14 +18,14 @@ export interface ChangePage {
 }
 
 /**
- * The changes of one generation's table. A feed is a notification and not a source of truth: a follower can read the
- * items instead.
+ * The changes of one generation's table. A feed only notifies: the items are the source of truth, and a follower can
+ * read them again at any time.
  */
 export interface ChangeFeed {
   /**
    * Follows the changes after a cursor, or from now on. The first page arrives at once and can be empty. Later pages
-   * contain every change that is committed after it. Fault `changes-trimmed` if the changes after the cursor are no
-   * longer stored: read the items again.
+   * contain every change that is committed after the first page. Throws the fault `changes-trimmed` if the changes
+   * after the cursor are no longer stored. Then the caller must read the items again.
    */
   follow(from: { readonly after?: string; readonly signal: AbortSignal }): AsyncIterable<ChangePage>
 }
@@ -37,7 +37,7 @@ export const changesTrimmed = (): Fault =>
     'The changes after this cursor are no longer stored. Read the items again, and follow the changes from now on.',
   )
 
-/** The change of a stored item. A tombstone is a removal. */
+/** The change that a stored item represents. For a tombstone, `item` is undefined. */
 export const changeOf = (stored: Stored): ItemChange => ({
   PK: stored.PK,
   SK: stored.SK,

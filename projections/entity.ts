@@ -6,21 +6,24 @@ declare const item: unique symbol
 /** The key of an item of type `I`: folds and queries infer the type of the item from it. */
 export type KeyOf<I> = Key & { readonly [item]?: I }
 
-/** A page of a list: how many items, from where, and in which order. */
+/** Selects a page of a list: the maximum number of items, the cursor and the order. */
 export type Paging = Pick<Query, 'limit' | 'cursor' | 'reverse'>
 
-/** The items whose ids begin with `under`, or those between two ids, both inclusive. Default: every item of the partition. */
+/**
+ * Selects items of one kind in a partition. `under`: only items whose first id is this one. `from` and `to`: only items between these
+ * two ids, which follow `under`; both are inclusive. Default: every item of the kind.
+ */
 export type Range = Paging & { readonly under?: string } & (
     { readonly from?: never; readonly to?: never } | { readonly from: string; readonly to: string }
   )
 
-/** One kind of item. `O` are the ids of its partition, `P` its ids within the partition. */
+/** One kind of item. `O`: the ids in the partition key of an item. `P`: the ids in its sort key. */
 export interface Entity<I extends Item, O extends readonly unknown[], P extends readonly string[]> {
   readonly prefix: string
   readonly kind: KindSpec
   readonly key: (...ids: [...O, ...P]) => KeyOf<I>
   readonly get: (reader: Pick<Reader, 'get'>, ...ids: [...O, ...P]) => Promise<I | undefined>
-  /** In the order of the ids. */
+  /** One page of the items in a range, in the order of their ids. */
   readonly page: (reader: Pick<Reader, 'query'>, ...where: [...O, Range]) => Promise<Page<I>>
   /** All items of the range, read in pages of `limit` items. */
   readonly every: (reader: Pick<Reader, 'query'>, ...where: [...O, Range]) => Promise<readonly I[]>
@@ -29,7 +32,7 @@ export interface Entity<I extends Item, O extends readonly unknown[], P extends 
 /**
  * Declares the entities of one kind of partition: `const inGroup = partition('GROUP#', (group: string) => `GROUP#${group}`)`.
  * Then one line declares an entity: `inGroup<SettlementItem, [iso: string, id: string]>('settlement', 'SETTLE#')`.
- * Its sort key is the prefix with its ids, divided by `#`. The suffix follows a single id.
+ * The sort key of an item is the prefix and the ids, separated by `#`. A suffix is possible if the sort key has one id.
  */
 export const partition =
   <O extends readonly [unknown, unknown?]>(pk: string, partitionOf: (...owner: O) => string) =>
@@ -54,7 +57,7 @@ export const partition =
     }
   }
 
-/** Plain closures without rest arguments, because folds call them for every event. */
+/** Returns a function without rest arguments, which are slower: folds call this function for every event. */
 const keysOf = (partitionOf: (...owner: never) => string, prefix: string, suffix: string): ((...ids: never) => Key) => {
   const sortKey = (a?: string, b?: string, c?: string): string => {
     if (a === undefined) return prefix
@@ -69,17 +72,17 @@ const keysOf = (partitionOf: (...owner: never) => string, prefix: string, suffix
 
 type ItemsOf<K> = { readonly [N in keyof K]: K[N] extends KeyOf<infer I> ? I | undefined : never }
 
-/** Reads items of several kinds together. */
+/** Reads items of several kinds in one call. Returns them in the order of `keys`, with undefined for an item that does not exist. */
 export const getAll = async <const K extends readonly KeyOf<Item>[]>(
   reader: Pick<Reader, 'getMany'>,
   keys: K,
 ): Promise<ItemsOf<K>> => (await reader.getMany(keys)) as readonly unknown[] as ItemsOf<K>
 
-/** One page of a query that no entity has, such as a query of an index. */
+/** Reads one page of a query that no entity declares, such as a query of an index. */
 export const pageOf = async <I extends Item>(reader: Pick<Reader, 'query'>, query: Query): Promise<Page<I>> =>
   (await reader.query(query)) as Page<I>
 
-/** The queries of each reader, created once: a generation has one reader, and every request uses it. */
+/** Caches the queries of each reader, because all requests to a generation use the same reader. */
 export const oncePerReader = <Q>(create: (reader: Reader) => Q): ((reader: Reader) => Q) => {
   const known = new WeakMap<Reader, Q>()
   return (reader) => {

@@ -5,14 +5,14 @@ export const IMPORT_SOURCE = 'import'
 
 /** The origin of a row. */
 export interface Origin {
-  /** The same for the same file, so that importing it again changes nothing. */
+  /** Two imports of the same file have the same id, so that the second import changes nothing. */
   readonly importId: string
   readonly rowHash: string
   /** The time of the import, for rows without a time. */
   readonly at: number
 }
 
-/** An event that is read from a row, without its envelope. */
+/** An event that is read from a row. The caller adds its metadata (`meta`). */
 export interface ImportedEvent {
   readonly type: string
   readonly key: string
@@ -21,30 +21,32 @@ export interface ImportedEvent {
   readonly occurredAt: number
   readonly data: unknown
   readonly personal: unknown
-  /** For a departure: appended only if the membership began at this time. */
+  /** For a departure: the event is appended only if the membership began at this time, in epoch milliseconds. */
   readonly since?: number
-  /** The time of a change as the row states it. Absent if the row states none, or one in the future. */
+  /** The time of the change in the row, in epoch milliseconds. Absent if the row contains no time, or a time in the future. */
   readonly changedAt?: number
 }
 
 /** The result of reading one row. */
 export type ReadRow =
-  /** `note`: the part of the row that no event can store. */
+  /** `note`: a text for the report about the part of the row that no event can store. */
   | { readonly kind: 'events'; readonly events: readonly ImportedEvent[]; readonly note?: string }
-  /** The row is derived from others. The folds produce it again from the events. */
+  /** The row is derived from other rows. The folds produce it again from the events. */
   | { readonly kind: 'derived' }
   | { readonly kind: 'unreadable'; readonly reason: string }
 
-/** One row of a file, or a row that the importer added to one, as JSON. */
+/** A row of a file, or a row that the importer added to the rows of the file. `text` is JSON. */
 export interface ImportLine {
   readonly line: number
-  /** The number of the row in the file. Rows that the importer added have the number of the row that they come from. Absent if each line is one row. */
+  /** The number of the row in the file, from 0. An added row has the number of the row from which it comes. Absent if each line is one row. */
   readonly nth?: number
   readonly text: string
 }
 
 /** Imports the rows of other tables into a domain. */
 export interface Importer {
+  /** Options of `tributary import` that only this importer has. */
+  readonly options?: readonly ImportOption[]
   read(row: unknown, origin: Origin): ReadRow
   /** Sorts all rows of a file, if the rows of the domain depend on each other. Default: the order of the file. */
   readonly sortLines?: (lines: readonly ImportLine[], options: ImportOptions) => readonly ImportLine[]
@@ -55,7 +57,7 @@ export interface Importer {
   readonly isPresent?: (event: ImportedEvent, reader: Reader) => Promise<boolean>
   /** The event that records a complete import, one per log key. */
   readonly completion?: {
-    /** The event types that it counts. */
+    /** The types of the events whose number the completion event contains. */
     readonly counts: readonly string[]
     event(imported: {
       readonly importId: string
@@ -67,8 +69,13 @@ export interface Importer {
   }
 }
 
-/** The options of `tributary import` that importers use. */
-export interface ImportOptions {
-  /** For rows that name no currency. */
-  readonly currency?: string
+/** An option of a command: `--<name> <<value>>`. */
+export interface ImportOption {
+  readonly name: string
+  /** The placeholder of the value in the help. */
+  readonly value: string
+  readonly about: string
 }
+
+/** The values of the importer's options, by name. An option that was not given is absent. */
+export type ImportOptions = Readonly<Record<string, string | undefined>>

@@ -10,7 +10,7 @@ export type Lines = readonly (readonly string[])[]
 
 /** Formats one kind of item for `tributary explain`. Without a formatter, `explain` lists the changed attributes. */
 export interface ItemFormatter {
-  /** Formats the items whose sort key begins with this. */
+  /** The formatter applies to items whose sort key begins with this text. */
   readonly sk: string
   /** The names of the columns. */
   readonly head: readonly string[]

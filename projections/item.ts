@@ -1,4 +1,4 @@
-/** The names of attributes and keys are those of the source documents. Names that begin with `_` are internal. */
+/** The value of an attribute. Attributes whose names begin with `_` are internal. */
 export type Value =
   string | number | bigint | boolean | null | readonly Value[] | { readonly [name: string]: Value | undefined }
 
@@ -17,7 +17,7 @@ export const stamped = (item: Item & { _pos?: number }, offset: number): Stored 
   return item as Stored
 }
 
-/** An item that is being built. */
+/** An item whose attributes can still be changed. */
 export type Draft<I> = { -readonly [Name in keyof I]: I[Name] }
 
 /** The item without the offset, which the engine sets. */
@@ -28,14 +28,14 @@ export const bare = <I extends Item>(item: I): I => {
 }
 
 /**
- * One string per key. \0 occurs in neither half, because the edge rejects it. So the string identifies the key, and
- * strings have the order of the keys.
+ * A string that identifies a key: neither PK nor SK contains \0, because the edge rejects \0. The strings have the same
+ * order as the keys.
  */
 export const keyOf = ({ PK, SK }: Key): string => `${PK}\u0000${SK}`
 
 /**
- * True for the tombstone of a removed item. It contains the offset of the removal, so that an event that is folded
- * again finds that it was applied. Readers do not receive tombstones, and the table's TTL removes them.
+ * True for the tombstone of a removed item. A tombstone contains the offset of the removal. So if an event is folded
+ * again, the engine finds that it was applied. Readers do not receive tombstones, and the table's TTL removes them.
  */
 export const isTombstone = (item: Item): boolean => item['_removed'] === true
 
@@ -48,7 +48,7 @@ export const isExpired = (item: Item, ttl: string, atMs: number): boolean => {
   return (typeof expiry === 'number' && expiry * 1000 <= atMs) || isTombstone(item)
 }
 
-/** True if two items have the same canonical form, without building it. */
+/** True if two items have the same canonical form (`canonical`). Faster, because it does not build the form. */
 export const sameItem = (a: Item | undefined, b: Item | undefined): boolean => sameValue(a, b)
 
 export const sameValue = (a: Value | undefined, b: Value | undefined): boolean => {
@@ -65,7 +65,7 @@ export const sameValue = (a: Value | undefined, b: Value | undefined): boolean =
   }
   const [left, right] = [a as Members, b as Members]
   for (const name in left) if (!sameValue(left[name], right[name])) return false
-  // An attribute can have the name of an inherited property: user ids are attribute names.
+  // Only own properties count: user ids are attribute names, so an attribute can have the name of an inherited property.
   for (const name in right) if (right[name] !== undefined && !Object.hasOwn(left, name)) return false
   return true
 }

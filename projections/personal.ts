@@ -1,6 +1,6 @@
 import type { Item, Value } from './item.ts'
 
-/** The owner of personal data in items whose log key is one person. */
+/** Declares the person of the log key as the owner of personal data, in a domain whose log keys are people. */
 export const KEY = 'KEY'
 
 type Owner<I> = (keyof I & string) | typeof KEY
@@ -9,7 +9,7 @@ type Inside<V> = V extends readonly (infer E)[] ? E : V
 /**
  * Declares the attributes of an item that contain personal data. Each attribute names the attribute with the id of
  * the person, or KEY: `{ payerName: 'payerId' }`. An object or a list is declared with the attributes inside it. When
- * the person is forgotten, the attribute becomes null. With a `?` after the owner it is removed.
+ * the person is forgotten, the attribute becomes null. With a `?` after the owner, the attribute is removed instead.
  */
 export type PersonalOf<I> = {
   readonly [A in keyof I]?: [Extract<I[A], string>] extends [never]

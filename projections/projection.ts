@@ -5,12 +5,12 @@ import type { Point, SeriesSpec } from './series.ts'
 import type { TableSpec } from './table.ts'
 
 /**
- * Reads an item of the fold's own projection and of the event's key, at the time of the event. An expired item is
- * absent.
+ * Reads an item for a fold. The item must belong to the fold's own projection and to the log key of the event. Undefined
+ * if the item does not exist, or if its TTL has passed at the time of the event.
  */
 export type Get = <I extends Item>(key: KeyOf<I>) => I | undefined
 
-/** The rule that refused an event. `code` is stable; the caller receives both. */
+/** The rule that refused an event. The caller receives `code`, which never changes its meaning, and `detail`, a text for people. */
 interface Refusal {
   readonly code: string
   readonly detail: string
@@ -29,12 +29,12 @@ export interface Derived {
 }
 
 /**
- * An event that the engine appends for this key at a time. The fold of that event removes the timer. Another event
- * can arm it again under the same name.
+ * An event that the engine appends for this key at a time. The fold of that event removes the timer. Another event can
+ * set a timer with the same name again.
  */
 export interface Timer {
   readonly name: string
-  /** Epoch milliseconds, or null to disarm. */
+  /** The time in epoch milliseconds. Null removes the timer. */
   readonly at: number | null
   readonly event?: Derived['event']
 }
@@ -50,7 +50,7 @@ export type Change = Item | Removed
 /** The change that removes an item. */
 export const removed = ({ PK, SK }: Key): Removed => ({ PK, SK, _removed: true })
 
-/** The maximum number of changes by one event. One commit contains them and up to five rows of the engine. */
+/** The maximum number of changes by one event. One commit contains these changes and up to five rows of the engine. */
 export const MAX_CHANGES = 95
 
 /** The result of a fold. A refusal or a duplicate changes no items. */
@@ -59,8 +59,8 @@ export interface Result {
   readonly derived?: readonly Derived[]
   readonly timers?: readonly Timer[]
   /**
-   * Points for the domain's series. The dimensions of a point belong to this log key only, and an event writes each
-   * point once.
+   * Points for the domain's series. Only events of this log key write points with these dimensions, and an event writes
+   * each point once.
    */
   readonly points?: readonly Point[]
   readonly refusal?: Refusal
@@ -73,10 +73,10 @@ export const DUPLICATE: Result = { duplicate: true }
 /** The result of a fold that changes nothing. */
 export const NOTHING: Result = {}
 
-/** Pure and total: one fold per event type. The projection subscribes to these types. */
+/** One fold per event type. A fold is pure, and returns a result for every event of its type. The projection receives only these types. */
 export type Folds<E extends Event> = { readonly [T in E['type']]: (event: Extract<E, { type: T }>, get: Get) => Result }
 
-/** A set of folds. The engine stops a key in a projection, not in the whole domain, if one of its folds throws. */
+/** A set of folds. If one of them throws, the engine parks the event's key in this projection, not in the whole domain. */
 export interface Projection {
   readonly name: string
   // Method syntax keeps the parameter bivariant, so that a projection of one domain's events is a Projection.
@@ -90,18 +90,18 @@ export const projection = <E extends Event>(name: string, folds: Folds<E>): Proj
 export interface PersonalItems {
   /** Every partition with items of this log key that can contain personal data of this person. */
   partitions(key: string, subject: string): readonly string[]
-  /** True if the item contains personal data of this person, or is their token. */
+  /** True if the item contains personal data of this person, or is a token of this person. */
   hasPersonalData(item: Item, subject: string): boolean
 }
 
-/** The part of a domain that the engine knows: its name, topic, table, schemas and folds. */
+/** The part of a domain that the engine uses: its name, topic, table, schemas and folds. */
 export interface Domain {
   readonly name: string
   readonly topic: string
   readonly table: TableSpec
   /** The folder with the `.avdl` files and the `lock.json` of the domain, for a domain in a package of its own. Default: the schemas of this program. */
   readonly schemas?: URL
-  /** Raise it only if the results of events that are folded already change. */
+  /** The number of the fold version. Raise it only if the folds return other results for events that are already folded. */
   readonly foldVersion: number
   /**
    * The oldest fold version whose edge reads the items of this fold version correctly. An older edge answers 503 while a generation of
@@ -109,21 +109,21 @@ export interface Domain {
    */
   readonly readableFrom?: number
   readonly projections: readonly Projection[]
-  /** The series of its points. Absent if it has none. */
+  /** The series of the domain's points. Absent if the folds of the domain return no points. */
   readonly series?: SeriesSpec
   /**
    * The event types whose key is a person. Kafka records of the other types name their key in the header `ce_subject`.
    * Default: the key of every event is a person.
    */
   readonly keyedByPeople?: readonly string[]
-  /** Finds personal data. Absent if the domain stores none. */
+  /** Finds personal data. Absent if the domain stores no personal data. */
   readonly personal?: PersonalItems
 }
 
-/** The outcome of an event, as its sender receives it. */
+/** The outcome of an event, as the sender of the event receives it. */
 export type Outcome =
   | { readonly kind: 'applied' }
   | { readonly kind: 'duplicate'; readonly of: string }
   | { readonly kind: 'refused'; readonly refusal: Refusal }
-  /** `behind`: an earlier event of its key could not be folded, not this one. */
+  /** `behind`: this event waits, because an earlier event of its key could not be folded. */
   | { readonly kind: 'parked'; readonly reason: string; readonly behind?: true }

@@ -1,7 +1,7 @@
 /**
- * Why a rule refuses an event. `missing`: what it names does not exist. `forbidden`: its actor is not allowed to do this. `conflict`: the
- * current state does not allow it. `invalid`: its content breaks a rule, whatever the state. `reused`: its Idempotency-Key belongs to another
- * request.
+ * The kind of a refusal. `missing`: the event names something that does not exist. `forbidden`: the actor of the event is not allowed to do
+ * this. `conflict`: the current state does not allow the event. `invalid`: the content of the event breaks a rule in every state. `reused`:
+ * the Idempotency-Key of the event belongs to another request.
  */
 export type RefusalKind = 'missing' | 'forbidden' | 'conflict' | 'invalid' | 'reused'
 
@@ -38,6 +38,6 @@ const KINDS: readonly RefusalKind[] = ['missing', 'forbidden', 'conflict', 'inva
 export const kindOf = (code: string, lists: readonly Refusals[]): RefusalKind | undefined =>
   KINDS.find((kind) => lists.some((list) => list[kind]?.includes(code)))
 
-/** The field that a code is about. Undefined if it is not about one field. */
+/** The JSON Pointer of the field that a code is about. Undefined if the code is not about one field. */
 export const pointerOf = (code: string, lists: readonly Refusals[]): string | undefined =>
   lists.find(({ pointers }) => pointers?.[code] !== undefined)?.pointers?.[code]

@@ -1,10 +1,10 @@
 import { isObject } from '../schemas/object.ts'
 import type { Value } from './item.ts'
 
-/** A row of an export as plain values, in whichever format the file has it. */
+/** A row of an imported file as plain values. They do not depend on the format of the file. */
 export type Row = { readonly [name: string]: Value | undefined }
 
-/** Reads plain JSON, DynamoDB JSON (`{"S": …}`), or either inside `{"Item": …}`. Undefined for anything else. */
+/** Reads a row from plain JSON or DynamoDB JSON (`{"S": …}`). The row can be inside `{"Item": …}`. Undefined for anything else. */
 export const rowOf = (raw: unknown): Row | undefined => {
   if (!isObject(raw)) return undefined
   if (isObject(raw['Item'])) return rowOf(raw['Item'])
@@ -14,8 +14,8 @@ export const rowOf = (raw: unknown): Row | undefined => {
 }
 
 /**
- * Old items have `MealSummary`, new ones `mealSummary`. The new spelling wins, also if its value is 0 or empty. Only
- * an absent or null value falls back to the old one.
+ * Reads a field in both spellings: older rows contain `MealSummary`, newer rows `mealSummary`. The newer spelling has
+ * priority, also if its value is 0 or empty. Undefined if both are absent or null.
  */
 export const field = (row: Row, name: string): Value | undefined =>
   own(row, name) ?? own(row, `${name.charAt(0).toUpperCase()}${name.slice(1)}`) ?? undefined
@@ -35,7 +35,10 @@ export const mapField = (row: Row, name: string): Row => {
   return isObject(value) ? (value as Row) : {}
 }
 
-/** Older programs wrote instants in UTC, without a zone and with microseconds. */
+/**
+ * The epoch milliseconds of an instant. Undefined if the text is not an instant. Older programs wrote microseconds, which are cut off, and
+ * no zone, which means UTC.
+ */
 export const instantOf = (text: string | undefined): number | undefined => {
   const parts = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(\.\d{1,3})?\d*(Z|[+-]\d\d:\d\d)?$/.exec(text ?? '')
   if (parts === null) return undefined
@@ -67,7 +70,7 @@ const untyped = (value: unknown): Value | undefined => {
   return undefined
 }
 
-/** A number that a double cannot store exactly stays text. */
+/** An integer that a JavaScript number cannot represent exactly stays text. */
 const number = (text: string): Value | undefined =>
   /^-?\d{16,38}$/.test(text) && !Number.isSafeInteger(Number(text)) ? text : plain(Number(text))
 

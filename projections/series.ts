@@ -22,16 +22,16 @@ export type ValueType = 'number' | 'text'
 /** The series of a domain: its tables in the series store, and its points in a store of items. */
 export interface SeriesSpec {
   readonly database: string
-  /** The first generation's table; generation N > 1 is `<name>.gN`. */
+  /** The name of the first generation's table. The table of a later generation N is `<name>.gN`. */
   readonly name: string
   readonly dims: readonly string[]
   /** The values of the points, by measure. */
   readonly measures: { readonly [measure: string]: { readonly [value: string]: ValueType } }
-  /** The key of a point in a store of items, and how long the store keeps it. */
+  /** For a store of items: the key of a point, and the number of seconds for which the store keeps it. */
   readonly rows: { key(point: Point): Key; readonly ttlSeconds: number }
 }
 
-/** A query for the points of one measure in a range of time. `from` is inclusive, `to` is exclusive. */
+/** A query for the points of one measure in a range of time, in epoch milliseconds. `from` is inclusive, `to` is exclusive. */
 export interface Stretch {
   readonly measure: string
   /** The dimensions of the points. */
@@ -45,21 +45,21 @@ export interface Stretch {
 /** How points are divided into bins. */
 export interface Binning {
   readonly ms: number
-  /** One bin per value of this dimension. */
+  /** A separate bin for each value of this dimension. Absent: one bin for all points of the same time. */
   readonly by?: string
   /** The values to aggregate. */
   readonly of: readonly string[]
 }
 
-/** Aggregates the points that have the value. */
+/** The aggregate of one value over the points that contain this value. */
 export interface Aggregate {
   readonly count: number
-  /** Sum of the numbers in whole parts (`PARTS`). A sum of integers is the same in every order of the points and in every store. */
+  /** The sum of the numbers in millionths (`PARTS`). A sum of integers is the same in every order of the points and in every store. */
   readonly sum: number
   readonly min: number
 }
 
-/** Parts of a number in a sum: millionths. */
+/** A sum counts parts of this size: millionths. */
 export const PARTS = 1_000_000
 
 /** The aggregated points of one period. */
@@ -73,7 +73,7 @@ export interface Bin {
 
 /** Reads a series. It has few operations, so that every store returns the same results. */
 export interface SeriesReader {
-  /** The points in the order of time, in pages. */
+  /** The points in the order of time, in pages. `newest`: the newest point first. */
   points(
     stretch: Stretch,
     only?: { readonly newest?: boolean; readonly limit?: number },

@@ -3,24 +3,24 @@ import type { Item, Key } from './item.ts'
 /** A secondary index of a table. */
 export interface IndexSpec {
   readonly name: string
-  /** Attribute names of the index key. An item without them is not in the index. */
+  /** The names of the attributes that are the index key. An item without these attributes is not in the index. */
   readonly pk: string
   readonly sk: string
-  /** The sort key and the bounds of queries are numbers. */
+  /** True if the sort key and the bounds of queries are numbers. Absent if they are texts. */
   readonly number?: true
   readonly project: 'all' | readonly string[]
 }
 
 /** The table of a domain, with its indexes. */
 export interface TableSpec {
-  /** The first generation's table name; generation N > 1 is `<name>.gN`. */
+  /** The name of the first generation's table. The table of a later generation N is `<name>.gN`. */
   readonly name: string
   /** The TTL attribute, in epoch seconds. */
   readonly ttl: string
   readonly indexes: readonly IndexSpec[]
-  /** Readers follow the changes of the table. */
+  /** True if readers follow the changes of the table (`ChangeFeed`). */
   readonly watched?: true
-  /** The names of the kinds of items, for people. The first kind whose beginning of the key matches applies. */
+  /** The kinds of items, with a name for people. An item is of the first kind that matches its key. */
   readonly kinds?: readonly KindSpec[]
 }
 
@@ -41,7 +41,7 @@ export interface KindSpec {
 export const tableName = (spec: Pick<TableSpec, 'name'>, generation: number): string =>
   generation === 1 ? spec.name : `${spec.name}.g${generation}`
 
-/** One partition of a table or an index, in sort-key order. `from`/`to` are inclusive; `prefix` excludes them. */
+/** A query for one partition of a table or an index, in the order of the sort key. It can have `from` and `to` (both inclusive), or `prefix`. */
 export interface Query {
   readonly index?: string
   readonly pk: string

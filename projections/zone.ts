@@ -1,4 +1,5 @@
-/** For the edge and for queries. Folds do not use it, because the tables of time zones change from year to year. */
+/** This file is for the edge and for queries. Folds do not use it, because the tables of time zones change from year to year. */
+
 const OFFSET = /GMT(?:([+-])(\d\d):(\d\d)(?::(\d\d))?)?$/
 
 /** Since 1973, clocks change only at whole quarters of an hour in UTC, so one offset is cached per quarter. */
@@ -35,7 +36,7 @@ const computeOffset = (instant: number, tz: string): number | undefined => {
 
 export const isZone = (tz: string): boolean => zoneOf(tz) !== undefined
 
-/** The name of the zone in its usual case. */
+/** The name of the zone in its usual case, such as `Europe/Berlin`. The text of an unknown zone stays as it is. */
 export const zoneName = (tz: string): string => zoneOf(tz)?.name ?? tz
 
 /** There are few zones, but callers can spell a name in any case, so the cache is bounded. */
@@ -59,7 +60,7 @@ const zoneOf = (tz: string): Zone | undefined => {
   return zone
 }
 
-/** The resolved name of a zone can be another, even an outdated, name of it. Then the given name stays. */
+/** JavaScript can resolve the name of a zone to another, even an outdated, name of the same zone. Then the given name is used. */
 const nameIn = (formatter: Intl.DateTimeFormat, tz: string): string => {
   const resolved = formatter.resolvedOptions().timeZone
   return resolved.toLowerCase() === tz.toLowerCase() ? resolved : tz

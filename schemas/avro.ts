@@ -1,6 +1,5 @@
 /**
- * Avro schemas as JSON. Two operations: make a schema self-contained, and bring it into the form that is
- * fingerprinted.
+ * Avro schemas as JSON. `expand` makes a schema self-contained and brings it into the form that is fingerprinted.
  */
 import { createHash } from 'node:crypto'
 import { Fault } from './fault.ts'
@@ -37,7 +36,7 @@ interface ArraySchema {
   readonly type: 'array'
   readonly items: Schema
 }
-/** This program's own `logicalType: "bigint"` on a long: the whole 64-bit range, as BigInt. */
+/** A primitive with an annotation. `logicalType: "bigint"` on a long is an annotation of this program: the whole 64-bit range, as BigInt. */
 interface AnnotatedSchema {
   readonly type: Primitive
   readonly logicalType?: string
@@ -63,21 +62,21 @@ export const shortName = (name: string): string => name.slice(name.lastIndexOf('
 const namespaceOf = (name: string): string => name.slice(0, Math.max(0, name.lastIndexOf('.')))
 
 /**
- * One self-contained schema: a type of another file is written out at its first use. Names are full, attributes have
- * a fixed order, and docs are removed. The rest decides how bytes are read, and is fingerprinted.
+ * Makes a schema self-contained: replaces the first use of each named type by its definition. Names are full, attributes have a fixed order, and
+ * docs are removed. Everything that remains decides how bytes are read, and is fingerprinted.
  */
 export const expand = (schema: NamedSchema, known: ReadonlyMap<string, NamedSchema>): NamedSchema => {
   const walk = createWalk(known, FINGERPRINTED)
   return walk(schema, '') as NamedSchema
 }
 
-/** The same self-contained schema for people and for other tools: it keeps the docs, and splits each defined name into name and namespace. */
+/** Like `expand`, for people and for other tools: keeps the docs, and splits the name of each defined type into name and namespace. */
 export const expandWithDocs = (schema: NamedSchema, known: ReadonlyMap<string, NamedSchema>): NamedSchema => {
   const walk = createWalk(known, DOCUMENTED)
   return walk(schema, '') as NamedSchema
 }
 
-/** How a walk writes the name and the doc of a type, and the doc of a field. */
+/** The form in which a walk writes the name and the doc of a type, and the doc of a field. */
 interface Form {
   readonly heading: (name: string, doc: string | undefined) => Named
   readonly doc: (field: Field) => Pick<Field, 'doc'>
@@ -97,13 +96,13 @@ const UNSUPPORTED: { readonly [type: string]: string } = {
   map: 'Use an array of records with a name and a value.',
 }
 
-/** Fault `bad-schema` for a type that is not supported and for a type that contains itself. */
+/** Returns a function that makes a schema self-contained. Fault: `bad-schema`, for example for an unsupported type or a type that contains itself. */
 const createWalk = (
   known: ReadonlyMap<string, NamedSchema>,
   form: Form,
 ): ((schema: Schema, namespace: string) => Schema) => {
   const written = new Set<string>()
-  /** The records around the current part, the innermost last. */
+  /** The names of the records that contain the current part. The innermost record is the last. */
   const around: string[] = []
   const requireSupported = (type: string): void => {
     if (Object.hasOwn(UNSUPPORTED, type))

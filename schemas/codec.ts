@@ -1,6 +1,6 @@
 /**
- * Encodes and decodes events in Confluent's wire format: a zero, the schema's id in four bytes, Avro. The ids are in
- * lock.json.
+ * Encodes and decodes events in Confluent's wire format: a zero byte, the id of the schema in four bytes, and the Avro data. lock.json contains
+ * the ids.
  */
 import { createDecode } from './decode.ts'
 import { createEncode } from './encode.ts'
@@ -19,18 +19,18 @@ export interface Codec {
   encode(event: Event): Uint8Array
   /**
    * Decodes an event. Faults: `not-wire-format`, `unknown-schema`, `hostile-payload`, `bad-payload`,
-   * `personal-unreadable`, `personal-not-sealed`. `at`: the position in the log. Events from before the first key can
-   * have plain personal data.
+   * `personal-unreadable`, `personal-not-sealed`. `at`: the position in the log. Before the first key was created, events were written with plain
+   * personal data. At a later position, plain personal data is a fault.
    */
   decode(value: Uint8Array, at?: LogPosition): Event
   /**
-   * The envelope and the schema of an encoded event, without its personal field. It needs no keys. Faults as
-   * `decode`. `event`: the event that was encoded, if the caller has it. Without it, the value is decoded.
+   * Returns the envelope and the schema of an encoded event, without its personal field. Needs no keys. Same faults as `decode`.
+   * `event`: the event that was encoded, if the caller has it. Without `event`, decodes `value`.
    */
   readonly head?: (value: Uint8Array, event?: Pick<Event, 'type' | 'meta'>) => Head
-  /** Creates the keys that `encode` needs for these events. Undefined if they exist. */
+  /** Creates the keys that `encode` needs for these events. Returns undefined if all these keys exist. */
   readonly keysFor?: (events: readonly Event[]) => Promise<void> | undefined
-  /** Fetches the keys that `decode` needs for these values, after it threw `key-not-loaded`. */
+  /** Fetches the keys that `decode` needs for these values. To be called after `decode` threw `key-not-loaded`. */
   readonly keysOf?: (values: Iterable<Uint8Array>) => Promise<void>
   /**
    * Decodes without keys: `personal` is `SEALED_PERSONAL` if the event has a sealed field. For people who read the
@@ -47,7 +47,7 @@ export interface CodecOptions extends ExtraSchemas {
   /** The folder with the schemas of a domain in a package of its own. */
   readonly folder?: URL | undefined
   readonly lock?: Lock
-  /** Seals personal fields. Absent: they are written plain, for tests and tutorials. */
+  /** Seals and opens personal fields. Absent: personal fields are written plain, for tests and tutorials. */
   readonly sealing?: Sealing
 }
 
@@ -70,7 +70,7 @@ export const openCodec = (options: CodecOptions = {}): Codec => {
   }
 }
 
-/** Decodes without opening sealed fields. */
+/** Decodes an event without opening its sealed field: `personal` is then `FORGOTTEN`. */
 type Skim = (value: Uint8Array) => Event
 
 const decodeSealed =
@@ -81,7 +81,7 @@ const decodeSealed =
   }
 
 /**
- * Runs `work`, and repeats it once after fetching the keys that were missing. If `work` throws, it must have changed
+ * Runs `work`. If `work` throws `key-not-loaded`, fetches the keys for `values` and runs it once more. A `work` that throws must have changed
  * nothing.
  */
 export const withKeys = async <T>({ keysOf }: Codec, values: () => Iterable<Uint8Array>, work: () => T): Promise<T> => {
@@ -104,7 +104,7 @@ const headOf =
     return { type, meta, schema: { name, version } }
   }
 
-/** Decodes the values again to collect the subjects whose keys are needed, and fetches the keys. */
+/** Returns `Codec.keysOf`: decodes the values to collect the subjects whose keys are needed, and fetches these keys. */
 const keysOf = ({ registry, forms }: { registry: Registry; forms: Forms }, sealing: Sealing) => {
   const subjects = new Set<string>()
   const skim = createDecode(registry, forms, {

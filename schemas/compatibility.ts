@@ -144,8 +144,8 @@ const readProblems = (reader: Locked, writer: Locked): readonly Problem[] => {
 }
 
 /**
- * Numbers that would lose their exact value: Avro reads a long as a double, and does not tell this program's bigint
- * from a long.
+ * The fields whose numbers would lose their exact value. Avro itself allows these changes: it reads a long as a double, and does not distinguish
+ * the bigint of this program from a long.
  */
 const numberChanges = (reader: RecordSchema, writer: RecordSchema): readonly string[] => {
   const named = [definitionsOf(reader), definitionsOf(writer)] as const
@@ -165,7 +165,7 @@ const numberChanges = (reader: RecordSchema, writer: RecordSchema): readonly str
   return found
 }
 
-/** The type without null, with its name resolved. */
+/** A type without null. A name is replaced by the type with this name. */
 const bare = (schema: Schema, named: ReadonlyMap<string, Schema>): Schema => {
   if (isUnion(schema)) return bare(schema.find((branch) => branch !== 'null') ?? 'null', named)
   return typeof schema === 'string' ? (named.get(schema) ?? schema) : schema

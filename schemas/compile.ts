@@ -7,7 +7,7 @@ import type { Type } from 'avsc'
 import type { NamedSchema, RecordSchema, Schema } from './avro.ts'
 import { FRAME } from './guard.ts'
 
-/** The library's long throws beyond 2^53, and loses the sign of numbers below -(2^52). */
+/** Replaces the long of the library, which throws beyond 2^53 and loses the sign of numbers below -(2^52). */
 const bigint = avro.types.LongType.__with({
   fromBuffer: (buf: Buffer) => buf.readBigInt64LE(),
   toBuffer: (value: bigint) => {
@@ -37,7 +37,7 @@ export const compileType = (schema: NamedSchema): Type => {
   return type
 }
 
-/** The library changes the schema that it is given. */
+/** Returns a copy, because the library changes the schema that it receives. */
 const mutable = (schema: Schema): LibrarySchema => structuredClone(schema) as LibrarySchema
 type LibrarySchema = Parameters<typeof avro.Type.forSchema>[0]
 
@@ -46,7 +46,7 @@ const plain = (type: Type): void => {
     (type.recordConstructor as { prototype: object }).prototype = Object.prototype
 }
 
-/** `["null", "bytes"]`: the last field of every event. */
+/** The type of `personal`, the last field of every event. */
 export const PERSONAL_FIELD: Type = avro.Type.forSchema(['null', 'bytes'], { wrapUnions: 'never' })
 
 /**
@@ -71,7 +71,7 @@ export const headOf = ({ name, aliases, fields }: RecordSchema): RecordSchema =>
 const suffixed = (aliases: readonly string[] | undefined): { aliases?: readonly string[] } =>
   aliases === undefined ? {} : { aliases: aliases.map((alias) => `${alias}__data`) }
 
-/** The same, with the position at which the personal frame begins. */
+/** The schema of `headOf` with the field `personal`. A guard reads `personal` as the position at which the personal record begins, or null. */
 export const framedOf = (event: RecordSchema): RecordSchema => {
   const head = headOf(event)
   return {

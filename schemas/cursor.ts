@@ -3,13 +3,13 @@ import type { Primitive } from './avro.ts'
 import { Fault } from './fault.ts'
 
 export const LIMITS = {
-  /** The bytes of one record. */
+  /** The maximum number of bytes of one record. */
   bytes: 256 * 1024,
-  /** The items of all arrays of one record together. */
+  /** The maximum number of items in all arrays of one record together. */
   items: 65_536,
-  /** Items that take no bytes: no byte backs their number. */
+  /** The maximum number of items that take no bytes, because the number of bytes does not limit how many of them a record claims. */
   weightless: 1024,
-  /** Avro libraries compute in doubles: exact up to here, and below zero only to -(2^52). */
+  /** The largest and the smallest long. Avro libraries compute in doubles, which are exact up to 2^53, and for negative longs only to -(2^52). */
   long: 2 ** 53 - 2,
   negativeLong: -(2 ** 52),
 } as const
@@ -17,19 +17,19 @@ export const LIMITS = {
 export interface Cursor {
   buf: Buffer
   /**
-   * `buf` as Latin-1. An ASCII string is a slice of this text, which takes a tenth of the time of a call of
+   * `buf` as Latin-1, or empty for a large record. An ASCII string is a slice of this text, which takes a tenth of the time of a call of
    * `toString`.
    */
   text: string
-  /** The record that is being read, for messages. */
+  /** The name of the record that is being read, for messages. */
   name: string
   pos: number
   end: number
   items: number
   weightless: number
-  /** The end of the current block of items as the block declares it, or -1. */
+  /** The end of the current block of items as the block declares it. -1: the block does not declare its end. */
   blockEnd: number
-  /** True if a long was so large that a writer that computes in doubles can have lost its sign. */
+  /** True if the record contains a long so large that a writer that computes in doubles can have lost its sign. */
   wide: boolean
 }
 
@@ -45,7 +45,7 @@ export const createCursor = (): Cursor => ({
   wide: false,
 })
 
-/** A slice keeps the whole text in memory, so large records have no text. */
+/** The maximum size of a record with `text`, in bytes. A slice keeps the whole text in memory, so larger records have no text. */
 const TEXT_LIMIT = 4096
 
 export const aim = (cursor: Cursor, buf: Buffer): void => {
@@ -71,7 +71,7 @@ const readByte = (cursor: Cursor): number => {
   return cursor.buf[cursor.pos++] as number
 }
 
-/** Zigzag varint of at most ten bytes. Exact up to 2^53. Beyond that, only the fact that it is beyond is exact. */
+/** Reads a zigzag varint of at most ten bytes. The result is exact up to 2^53. A larger number is rounded, but stays at least 2^53. */
 export const readVarint = (cursor: Cursor): number => {
   let byte = readByte(cursor)
   if (byte < 0x80) return byte & 1 ? -((byte + 1) >> 1) : byte >> 1
@@ -84,7 +84,7 @@ export const readVarint = (cursor: Cursor): number => {
   return low & 1 ? -(half + 1) : half
 }
 
-/** Bytes five to ten of a varint, halved for zigzag. */
+/** Reads bytes five to ten of a varint. Returns their half, because zigzag uses the lowest bit of a varint for the sign. */
 const readHigh = (cursor: Cursor): number => {
   let high = 0
   let scale = 2 ** 27
@@ -139,13 +139,13 @@ const finite = (cursor: Cursor, value: number): number =>
 
 const readDouble = (cursor: Cursor): number => finite(cursor, cursor.buf.readDoubleLE(skip(cursor, 8)))
 
-/** A copy, because the caller can reuse the memory. */
+/** Returns a copy, because the caller can reuse the memory. */
 const readBytes = (cursor: Cursor): Buffer => {
   const from = skip(cursor, readVarint(cursor))
   return Buffer.from(cursor.buf.subarray(from, cursor.pos))
 }
 
-/** Returns the start of bytes that are read separately. */
+/** Moves past bytes that the caller reads separately, and returns their start. */
 export const readFrame = (cursor: Cursor): number => skip(cursor, readVarint(cursor))
 
 const readString = (cursor: Cursor): string => {
@@ -156,7 +156,7 @@ const readString = (cursor: Cursor): string => {
   return text === '' ? buf.toString('latin1', from, pos) : text.substring(from, pos)
 }
 
-/** The library would replace bytes that are not UTF-8 by U+FFFD. */
+/** Checks the bytes first, because `toString` would replace bytes that are not UTF-8 by U+FFFD. */
 const readUnicode = (cursor: Cursor, firstWide: number, from: number): string => {
   const { buf, pos } = cursor
   for (let index = firstWide; index < pos;) {

@@ -24,7 +24,7 @@ export const createDecode = (
     if (schema === undefined) throw unknownSchema(id)
     return forms(schema)
   }
-  /** A plain frame is part of its event. A sealed frame is opened into bytes of its own. */
+  /** Reads the personal record that begins at `from`: a plain record from `buf`, a sealed record from the decrypted bytes. */
   const openPersonal = (
     event: Form,
     { buf, from, meta }: { buf: Buffer; from: number; meta: EventMeta },
@@ -42,7 +42,7 @@ export const createDecode = (
     aim(cursor, plain)
     return readPersonal(event, plain, 0)
   }
-  /** The personal field is the last one, so both end with the bytes. */
+  /** Reads a personal record up to the end of `buf`, because the personal field is the last field of an event. */
   const readPersonal = (event: Form, buf: Buffer, from: number): unknown => {
     const form = formAt(buf, from)
     if (event.personal === undefined || registry.reader(form.written) !== event.personal) {
@@ -72,7 +72,7 @@ interface Head {
   readonly data: unknown
 }
 
-/** Converts the value of an older version to the newest one. The guard has checked the bytes. */
+/** Reads a record of an older version as the newest version. The guard has checked the bytes. */
 const resolve = ({ type, resolver, written }: Form, buf: Buffer, from: number): unknown => {
   try {
     return type.decode(buf, from + HEADER, resolver).value

@@ -17,7 +17,7 @@ export const createEncode = (
 ): ((event: Event) => Uint8Array) => {
   const scratch = Buffer.alloc(LIMITS.bytes)
   const cursor = createCursor()
-  /** Frames and writes `value`. `ending` is the personal field of an event. A personal record has none. */
+  /** Writes `value` in wire format. `ending`: the bytes of the personal field of an event, or null. Absent for a personal record. */
   const write = (form: Form, value: object, ending?: Buffer | null): Buffer => {
     demand(form, value)
     scratch[0] = 0
@@ -77,8 +77,8 @@ const demand = ({ type, written }: Form, value: object): void => {
 const REPLACEMENT = Buffer.from('\uFFFD')
 
 /**
- * Checks that the written bytes can be read and give the same value. The library replaces lone surrogates, and loses
- * the sign of longs below -(2^52).
+ * Checks that the written bytes can be read and give the same value. Compares the values only if `buf` contains a replacement character or a large
+ * long: the library replaces lone surrogates, and loses the sign of longs below -(2^52).
  */
 const verify = (
   { guard, written }: Form,
@@ -101,7 +101,7 @@ const readBack = ({ guard, written }: Pick<Form, 'guard' | 'written'>, buf: Buff
   }
 }
 
-/** True if both are equal. A field that was left out was read as its default. */
+/** True if both are equal. A field that `written` does not have is equal to any value, because it was read as its default. */
 const same = (written: unknown, read: unknown): boolean => {
   if (written === undefined || written === read) return true
   if (typeof written !== 'object' || written === null || typeof read !== 'object' || read === null) return false

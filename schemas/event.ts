@@ -3,7 +3,7 @@ export interface EventMeta {
   readonly eventId: string
   /** The log key. Events of one key are in order, and the engine folds by key. */
   readonly key: string
-  /** When it happened, in epoch milliseconds. Folds take the time from this field only. */
+  /** The time at which the event happened, in epoch milliseconds. Folds take the time from this field only. */
   readonly occurredAt: number
   readonly recordedAt: number
   readonly source: string
@@ -12,7 +12,7 @@ export interface EventMeta {
   readonly actorId: string | null
   /** The person whom `personal` is about. */
   readonly subjectId: string | null
-  /** Set if the caller sent an Idempotency-Key: its stored form, and the hash of the request's body. */
+  /** `key`: the stored form of the Idempotency-Key of the request. `hash`: the hash of the request's body. Null if the caller sent no such key. */
   readonly request: { readonly key: string; readonly hash: string } | null
 }
 
@@ -27,7 +27,7 @@ export const FORGOTTEN = 'forgotten'
 /** The value of `personal` after its person was forgotten: `FORGOTTEN`. */
 export type Forgotten = typeof FORGOTTEN
 
-/** Stands for personal data that is sealed with a key that the reader does not have. Folds never receive it. */
+/** The value of `personal` if the reader does not have the key of the sealed data. Folds never receive this value. */
 export const SEALED_PERSONAL = 'sealed'
 
 /** A decoded event: its type, its envelope, its data, and the personal data that can be forgotten. `personal` is null if the event has none. */

@@ -1,6 +1,6 @@
 /**
- * The error class of the program. `code` is stable and documented in docs/errors.md; a test compares both. The retry
- * loop reads `retriable`. A message names what happened, where, and what to do.
+ * The error class of the program. `code` is stable, and docs/errors.md explains each code. `retriable`: the same call can succeed later. A message
+ * names what happened, where, and what to do.
  */
 export class Fault extends Error {
   override readonly name = 'Fault'

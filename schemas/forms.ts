@@ -1,4 +1,4 @@
-/** Compiles each schema when it is first used, and once. */
+/** Compiles each schema once, when the schema is first used. */
 import type { Type } from 'avsc'
 import { shortName } from './avro.ts'
 import { compileType, framedOf, headOf } from './compile.ts'
@@ -8,19 +8,19 @@ import type { Locked } from './lock.ts'
 import type { Registry } from './registry.ts'
 import { isEvent } from './sources.ts'
 
-/** Bytes before the Avro: a zero and the id. */
+/** The number of bytes before the Avro data: a zero byte and the id of the schema in four bytes. */
 export const HEADER = 5
 
-/** Reads the events of one schema, and writes them if the schema is the newest. */
+/** One compiled schema. It reads the records of this schema, and writes records if this schema is the newest version. */
 export interface Form {
   readonly written: Locked
   /** The event's type, or null for a personal record. */
   readonly event: string | null
-  /** The newest schema of the event's personal record. */
+  /** The newest schema of the personal record of the event. Undefined if the event has no personal record. */
   readonly personal: Locked | undefined
   readonly guard: Guard
   readonly type: Type
-  /** Absent if the writer's schema is the newest. */
+  /** Converts a record of an older version to the newest version. Undefined if `written` is the newest version. */
   readonly resolver: ReturnType<Type['createResolver']> | undefined
 }
 

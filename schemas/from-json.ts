@@ -1,4 +1,4 @@
-/** An event's fields from JSON as a person types it, checked against the newest schema of the event. */
+/** The fields of an event, from JSON that a person typed. They match the newest schema of the event. */
 import { definitionsOf, isUnion, shortName } from './avro.ts'
 import type { NamedSchema, RecordSchema, Schema } from './avro.ts'
 import { Fault } from './fault.ts'
@@ -13,8 +13,9 @@ export interface FieldsOfEvent {
 }
 
 /**
- * JSON has the fields of the event's schema and, under `personal`, those of its personal record. A field with a default can be left out.
- * An instant is epoch milliseconds or RFC 3339 text; a number of 64 bits can be text of its digits. Fault: `bad-event`, with the path of the field.
+ * Reads the fields of an event from JSON. `json` contains the fields of the event and, under `personal`, the fields of its personal record. A field
+ * with a default can be left out. An instant is epoch milliseconds or RFC 3339 text. A number of 64 bits can be a text of its digits.
+ * Fault: `bad-event`, with the path of the field.
  */
 export const eventFromJson = (type: string, json: unknown, folder?: URL): FieldsOfEvent => {
   const registry = createRegistry(lockOf(folder))
@@ -95,7 +96,7 @@ const valueOf = (reading: Reading, schema: Schema, place: Place): unknown => {
   return primitiveOf(reading, schema.type, place)
 }
 
-/** By name: the check, and what the value must be. */
+/** For each primitive: the check of a value, and the words for a valid value in the error text. */
 const PRIMITIVE: Readonly<Record<string, readonly [(value: unknown) => boolean, string]>> = {
   null: [(value) => value === null, 'null'],
   boolean: [(value) => typeof value === 'boolean', 'true or false'],

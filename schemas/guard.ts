@@ -1,7 +1,7 @@
 /**
- * Reads a record by its writer's schema from untrusted bytes. The work is bounded by the number of bytes: a decoder
- * that trusts five bytes that claim a billion items blocks for minutes. It is also the fastest way to read: one pass,
- * and objects from literals.
+ * Reads a record by its writer's schema from untrusted bytes. The number of bytes limits the work: five bytes can claim a billion items, and a
+ * decoder that trusts them blocks for minutes. A guard is also the fastest way to read, because it reads in one pass and creates objects from
+ * literals.
  */
 import { isPrimitive, isUnion } from './avro.ts'
 import type { EnumSchema, NamedSchema, RecordSchema, Schema } from './avro.ts'
@@ -13,10 +13,10 @@ import { createScale } from './weight.ts'
 /** Reads the cursor's bytes from `from` up to `to`. Faults: `hostile-payload`, `bad-payload`. */
 export type Guard = (cursor: Cursor, from: number, to: number) => unknown
 
-/** Marks bytes that contain a frame of their own. They are read as the position at which it begins. */
+/** The `logicalType` of bytes that contain another record in wire format. A guard reads such bytes as the position at which that record begins. */
 export const FRAME = 'frame'
 
-/** Names that are not data properties of a JavaScript object. */
+/** Field names that are refused, because they have a special meaning in a JavaScript object. */
 const TRAPS: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype'])
 
 /** Compiles a guard from a self-contained schema, as `expand` returns it. */
@@ -74,7 +74,10 @@ const enumRead =
 
 const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/
 
-/** A literal gives every record of a schema the same hidden class. A loop over the names would be half as fast. */
+/**
+ * Compiles a function that returns an object literal, so that all records of a schema have one hidden class in V8. A loop over the names would be
+ * half as fast.
+ */
 const recordRead = ({ name, fields }: RecordSchema, compile: Compile): Read => {
   const wrong = fields.find((field) => !NAME.test(field.name) || TRAPS.has(field.name))
   if (wrong !== undefined)
@@ -94,7 +97,7 @@ const unionRead =
     return branch === undefined ? bad(cursor, `a union has no branch ${index}`) : branch(cursor)
   }
 
-/** The number of items of the next block. 0: the end. A negative count is followed by the block's size in bytes. */
+/** Reads the number of items of the next block of an array. 0: the end of the array. A negative number is followed by the size in bytes. */
 const readCount = (cursor: Cursor, weight: number): number => {
   const signed = readVarint(cursor)
   const count = Math.abs(signed)

@@ -3,7 +3,7 @@ import avro from 'avsc'
 import type { NamedSchema } from './avro.ts'
 import { Fault, messageOf } from './fault.ts'
 
-/** The records and enums that the text of an IDL file declares, in its order, each with its namespace. Fault `bad-schema` if the text has a mistake. */
+/** The records and enums that the text of an IDL file declares, in the order of the text, each with its namespace. Fault: `bad-schema`. */
 export const readIdl = (text: string, path: string): readonly NamedSchema[] => {
   const code = withoutComments(text)
   const fail = (position: number, reason: string, cause?: unknown): never => {
@@ -42,7 +42,7 @@ export const readIdl = (text: string, path: string): readonly NamedSchema[] => {
   return types
 }
 
-/** The parser of `avsc` does not end if an annotation has no parenthesis. */
+/** An annotation without a parenthesis. It is searched before parsing, because the parser of `avsc` would never return. */
 const BARE_ANNOTATION = /@[\w.-]*(?![\w.-]|\s*\()/
 
 /** The properties of an error of the parser. `pos` is where the previous token ends. */
@@ -59,7 +59,10 @@ const isNamed = (type: unknown): type is NamedSchema => {
 const withoutComments = (text: string): string =>
   text.replace(/\/\*[\s\S]*?\*\/|\/\/[^\n]*|"(?:\\.|[^"\\])*"/g, (part) => part.replace(/[^\n"]/g, ' '))
 
-/** Where the protocol's opening brace ends, then each declaration in it. `avsc` reads one declaration at a time, because its time grows with the square of the text. */
+/**
+ * The offsets in the text at which the opening brace of the protocol and each declaration end. With them, `avsc` reads one declaration at a time,
+ * because its time grows with the square of the length of the text.
+ */
 const declarationEnds = (code: string): readonly number[] => {
   const ends: number[] = []
   let depth = 0

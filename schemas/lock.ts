@@ -8,7 +8,7 @@ import { isWritten, namesOf, readSources, SCHEMAS } from './sources.ts'
 import type { Source } from './sources.ts'
 
 export interface Locked {
-  /** The id on the wire. */
+  /** The id of the schema in the bytes of an event. */
   readonly id: number
   readonly name: string
   readonly version: number
@@ -18,9 +18,9 @@ export interface Locked {
 }
 
 export interface Lock {
-  /** The id of the first entry. Default: 1. A package of its own starts elsewhere, so that its ids differ from those of this program. */
+  /** The id of the first entry. Default: 1. In another package it is at least 100,000, so that its ids differ from the ids of this program. */
   readonly firstId?: number
-  /** Ids are assigned in order. This number shows if an entry is missing. */
+  /** The id of the next new entry. Ids are assigned in order, so a smaller id without an entry shows that an entry is missing. */
   readonly nextId: number
   readonly schemas: readonly Locked[]
 }
@@ -36,7 +36,7 @@ export const emptyLockOf = (name: string): Lock => {
 const [FIRST_FOREIGN_ID, FOREIGN_RANGE, FOREIGN_RANGES] = [100_000, 1_000, 1_000_000]
 
 /**
- * The schemas of a domain: those of this program, or those in the folder of a package and the ones that all domains share.
+ * The schemas of a domain. Without `folder`: the schemas of this program. With the folder of a package: its schemas and those that all domains share.
  * Fault: `bad-schema` if the lock of the package is missing or uses an id of the shared schemas.
  */
 export const lockOf = (folder?: URL): Lock => {
@@ -66,7 +66,7 @@ export const readLock = (url: URL = new URL('lock.json', SCHEMAS)): Lock => {
   }
 }
 
-/** One entry per line, so that two branches that both add one give a merge conflict. */
+/** Writes one entry per line, so that two branches that both add an entry give a merge conflict. */
 export const formatLock = ({ firstId, nextId, schemas }: Lock): string =>
   `{\n${firstId === undefined ? '' : `"firstId": ${firstId},\n`}"nextId": ${nextId},\n"schemas": [\n${schemas.map((entry) => JSON.stringify(entry)).join(',\n')}\n]\n}\n`
 

@@ -1,4 +1,4 @@
-/** Finds the schema of an id, and the schema that reads its events. */
+/** Finds the schema with an id, and the newest schema, which reads the records of older versions. */
 import { fingerprintOf, fullName, shortName } from './avro.ts'
 import type { NamedSchema, RecordSchema } from './avro.ts'
 import { Fault } from './fault.ts'
@@ -7,7 +7,7 @@ import type { Lock, Locked } from './lock.ts'
 import { shapeProblems } from './rules.ts'
 import { isEvent, isWritten, namesOf, personalName, readSources } from './sources.ts'
 
-/** Schemas in addition to the locked ones, for the domain of a test or a tutorial. They can refer to the types of the .avdl files in schemas/. */
+/** Schemas that are not in the lock, for the domain of a test or a tutorial. They can refer to the types of the .avdl files in schemas/. */
 export interface ExtraSchemas {
   readonly schemas?: readonly NamedSchema[]
   /** Older versions of these schemas, oldest first. They are read and never written. */
@@ -18,9 +18,9 @@ export interface Registry {
   byId(id: number): Locked | undefined
   /** The newest schema of an event type. */
   event(type: string): Locked | undefined
-  /** The newest schema of an event's personal record. */
+  /** The newest schema of the personal record of an event. Undefined if the event has no personal record. */
   personal(event: Locked): Locked | undefined
-  /** The newest schema of a record. It reads all versions. An alias keeps a renamed record readable. */
+  /** The newest schema of a record, which reads all versions of it. For a renamed record: the schema that has the old name as an alias. */
   reader(writer: Locked): Locked
 }
 
@@ -47,7 +47,7 @@ export const createRegistry = (lock: Lock, extra: ExtraSchemas = {}): Registry =
   }
 }
 
-/** Read once per process. */
+/** The types of the .avdl files, which are read once per process. */
 let declared: ReadonlyMap<string, NamedSchema> | undefined
 
 const extraEntries = (lock: Lock, { schemas = [], history = [] }: ExtraSchemas): readonly Locked[] => {
@@ -69,12 +69,12 @@ const extraEntries = (lock: Lock, { schemas = [], history = [] }: ExtraSchemas):
     })
 }
 
-/** The schemas of the lock were checked before. These can come from anywhere. */
+/** Checks an extra schema, which can come from anywhere. The schemas of the lock were checked before. Fault: `bad-schema`. */
 const sound = (schema: RecordSchema): RecordSchema => {
   const [problem] = shapeProblems(schema)
   if (problem !== undefined) throw new Fault('bad-schema', `${problem.schema}: ${problem.detail}`)
   return schema
 }
 
-/** Far above the lock's ids, and the same in every process. */
+/** The id of an extra schema. It is far above the ids of the lock, and the same in every process. */
 const idOf = (fingerprint: string): number => 0x40000000 + (Number.parseInt(fingerprint.slice(0, 8), 16) % 0x3fffffff)

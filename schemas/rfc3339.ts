@@ -7,7 +7,7 @@ export const [FIRST_YEAR, LAST_YEAR] = [1900, 2199]
 export const EARLIEST = Date.UTC(FIRST_YEAR, 0, 1)
 export const LATEST = Date.UTC(LAST_YEAR + 1, 0, 1) - 1
 
-/** Epoch milliseconds of an RFC 3339 instant with its offset and at most milliseconds. Undefined for other text, and for dates that no calendar has. */
+/** The epoch milliseconds of an RFC 3339 instant with an offset and at most three decimals. Undefined for other text and for impossible dates. */
 export const rfc3339 = (text: string): number | undefined => {
   const date = INSTANT.exec(text)?.[1]
   return date !== undefined && isCalendarDate(date) ? Date.parse(text.toUpperCase()) : undefined

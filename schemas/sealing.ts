@@ -1,6 +1,6 @@
 /**
- * The sealed personal field: a version, the id of the data key, a nonce, the ciphertext of AES-256-GCM and its tag. A
- * plain frame begins with the zero of the wire format, so the first byte distinguishes both.
+ * The sealed personal field: a version (1), the id of the data key, a nonce, the ciphertext of AES-256-GCM and its tag. A plain personal field
+ * begins with the zero of the wire format, so the first byte distinguishes sealed and plain fields.
  */
 import { createCipheriv, createDecipheriv, createSecretKey, hash } from 'node:crypto'
 import type { KeyObject } from 'node:crypto'
@@ -29,19 +29,18 @@ type SealingContext = Pick<EventMeta, 'subjectId' | 'key'>
  * `Codec.keysFor`) and repeat the call.
  */
 export interface Sealing {
-  /** The key by which events about this person are sealed now. If there is none, it is created for the next call. */
+  /** The key that seals events about this person now. If there is no key, starts to create it and throws `key-not-loaded`. */
   current(context: SealingContext): SealingKey
   /**
-   * The key of this id, or FORGOTTEN if it was destroyed. Fault `key-missing` if the store has no record of it: it
-   * was lost.
+   * The key with this id. FORGOTTEN if this key was destroyed. Fault: `key-missing` if the store has no record of this key, because it was lost.
    */
   opening(subject: string, id: string): SealingKey | Forgotten
   /**
-   * True if a plain personal field is allowed at this position, because it is from before the first key, or if the
+   * True if a plain personal field is allowed at this position, because the event was written before the first key existed. Also true if the
    * position is unknown.
    */
   isPlain(at: LogPosition | undefined): boolean
-  /** Creates the keys for the events of these people under these log keys. Undefined if they exist. */
+  /** Creates the keys for the events of these people under these log keys. Returns undefined if all keys exist. */
   createKeys(context: readonly SealingContext[]): Promise<void> | undefined
   load(subjects: readonly string[]): Promise<void>
 }
@@ -58,7 +57,7 @@ export const sealingKey = (id: string, bytes: Uint8Array): SealingKey => ({
   salt: hash('sha256', Buffer.concat([Buffer.from('tributary nonce'), bytes]), 'buffer'),
 })
 
-/** The context to which a sealed field is bound. It opens in no other event. */
+/** The context to which a sealed field is bound: a field that is copied to another event cannot be opened there. */
 export const boundTo = (type: string, { eventId, subjectId }: Pick<EventMeta, 'eventId' | 'subjectId'>): Buffer =>
   Buffer.from(`${eventId}\u0000${type}\u0000${subjectId ?? ''}`)
 

@@ -6,7 +6,7 @@ import type { Field, NamedSchema, RecordSchema, Schema } from './avro.ts'
 import { Fault } from './fault.ts'
 import { readIdl } from './idl.ts'
 
-/** The compiled program is in dist/schemas/, and the package's schemas/ folder contains the files. */
+/** Exists only next to the sources. The compiled program is in dist/schemas/, so `SCHEMAS` is then the folder schemas/ of the package. */
 const commonSource = new URL('./common.avdl', import.meta.url)
 export const SCHEMAS = existsSync(commonSource)
   ? new URL('./', import.meta.url)
@@ -18,15 +18,18 @@ const COMMON = new URL('common.avdl', SCHEMAS)
 export const ENVELOPE = 'tributary.EventMeta'
 
 export interface Source {
-  /** For messages: `meals.avdl`. */
+  /** The name of the file, for messages: `meals.avdl`. */
   readonly path: string
   readonly domain: string
   readonly schema: NamedSchema
-  /** True for the types of common.avdl, where the sources are those of another package. */
+  /** True if the type is from common.avdl of this program and the other sources are from another package. */
   readonly shared?: true
 }
 
-/** Every type of a folder, with `meta` and `personal` added to the events. A folder that does not declare the envelope is a package's: its types can refer to those of common.avdl. */
+/**
+ * Every type of a folder, with `meta` and `personal` added to the events. If the folder does not declare the envelope, it is of another package:
+ * then the result also contains the types of common.avdl, to which the types of the folder can refer.
+ */
 export const readSources = (root: URL = SCHEMAS): readonly Source[] => {
   const own = readdirSync(root)
     .filter((file) => file.endsWith('.avdl'))
@@ -44,7 +47,7 @@ const readFile = (file: URL): readonly Source[] => {
   return readIdl(readFileSync(file, 'utf8'), path).map((schema) => ({ path, domain: basename(path, '.avdl'), schema }))
 }
 
-/** An event is a record to which no other type refers. It is not the envelope and not the personal record of an event. */
+/** Adds `meta` and `personal` to the events: the records to which no other type refers, without the envelope and the personal records. */
 const addFrames = (sources: readonly Source[]): readonly Source[] => {
   const known = namesOf(sources)
   const parts = new Set([ENVELOPE, ...sources.flatMap(({ schema }) => partsOf(schema))])
@@ -90,7 +93,7 @@ const partsOf = (schema: NamedSchema): readonly string[] => {
 export const namesOf = (sources: readonly Source[]): ReadonlyMap<string, NamedSchema> =>
   new Map(sources.map(({ schema }) => [fullName(schema), schema]))
 
-/** True for a record that begins with the envelope. Its type is its short name. */
+/** True for an event: a record whose first field is `meta`. */
 export const isEvent = (schema: NamedSchema): schema is RecordSchema =>
   schema.type === 'record' && schema.fields[0]?.name === 'meta'
 

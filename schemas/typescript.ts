@@ -14,10 +14,10 @@ const PRIMITIVE_TYPES: { readonly [name in Primitive]: string } = {
   string: 'string',
 }
 
-/** event.ts contains the types of the envelope: every event has it. */
+/** The types of the envelope. They are not generated, because event.ts declares them. */
 const WRITTEN_BY_HAND = [ENVELOPE, 'tributary.Request']
 
-/** Where generated files import the type `Event` from, and the command that writes them. */
+/** `events`: the module from which generated files import the type `Event`. `command`: the command that writes generated files. */
 export interface Generator {
   readonly events: string
   readonly command: string

@@ -3,7 +3,7 @@ import type { NamedSchema, Schema } from './avro.ts'
 
 const WEIGHTS: { readonly [name: string]: number } = { null: 0, double: 8 }
 
-/** The fewest bytes that a value of a part of the schema takes. */
+/** Returns a function that returns the minimum number of bytes of a value of a type in the schema. */
 export const createScale = (whole: NamedSchema): ((part: Schema) => number) => {
   const named = definitionsOf(whole)
   const weigh = (part: Schema): number => {

@@ -13,7 +13,10 @@ const keyOfWrite = (write: Write) => keyOf('put' in write ? write.put : write.re
 
 type ChangeCheckpoint = (checkpoint: Checkpoint | undefined, context: BugContext) => Checkpoint | undefined
 
-/** Replaces each write of a commit by `change`, and the checkpoint by `changeCheckpoint`. */
+/**
+ * Replaces each write of a commit by the writes that `change` returns, and the checkpoint by the result of `changeCheckpoint`. Default of
+ * `changeCheckpoint`: the checkpoint stays as it is.
+ */
 export const writing = (
   change: (write: Write, context: BugContext) => readonly Write[],
   changeCheckpoint: ChangeCheckpoint = (checkpoint) => checkpoint,
@@ -44,14 +47,14 @@ export const delivering = (change: (records: readonly LogRecord[], context: BugC
 
 export const allApplied = (spans: readonly unknown[]): readonly SpanOutcome[] => spans.map(() => ({ applied: 'all' }))
 
-/** The write, conditioned on the stored position of its item. */
+/** Returns the write with the stored position of its item as the condition, so that the condition holds. Does not change removals of absent items. */
 export const current = (write: Write, { table }: BugContext): Write => {
   const found = table.items.get(keyOfWrite(write))
   if ('put' in write) return { ...write, expect: found?._pos ?? null }
   return found ? { ...write, expect: found._pos } : write
 }
 
-/** The checkpoint, conditioned on the stored one. It never moves back. */
+/** Returns the checkpoint with the stored offset as the condition, so that the condition holds. The new offset is never lower than the stored one. */
 export const unconditional = (checkpoint: Checkpoint | undefined, { table }: BugContext): Checkpoint | undefined => {
   const stored = table.checkpoints.get(checkpoint?.partition ?? 0) ?? 0
   return checkpoint && { ...checkpoint, from: stored, offset: Math.max(stored, checkpoint.offset) }

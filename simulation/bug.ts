@@ -16,17 +16,17 @@ import type { OpenTopic } from '../processors/engine/ports/log-admin.ts'
 
 /** A planted bug: wrappers around the parts that nodes and operators receive. */
 export interface Bug {
-  /** The options of the runs that detect the bug soon. */
+  /** The options with which only few runs are needed to detect the bug. */
   readonly options?: Pick<RunOptions, 'domain' | 'rates' | 'moves'>
   readonly log?: (log: OpenTopic, context: BugContext) => OpenTopic
-  /** Wraps the items of a generation. */
+  /** Wraps the item store of a generation. */
   readonly store?: (store: Store, context: BugContext) => Store
-  /** Wraps the points of a generation. */
+  /** Wraps the series store of a generation. */
   readonly series?: (series: Series, opened: OpenedSeries) => Series
   readonly ledger?: (store: Store, context: BugContext) => Store
   readonly control?: (control: Control, context: BugContext) => Control
   readonly domain?: (domain: Domain, context: BugContext) => Domain
-  /** Changes the folds for live processing, rebuild and reference alike. Only the invariants of the domain can detect it. */
+  /** Changes the folds for live processing, rebuild and reference alike. Only the invariants of the domain can detect such a bug. */
   readonly rules?: (domain: Domain) => Domain
   /** The checker that must detect the bug. Default: any checker. */
   readonly detectedBy?: Violation['checker']
@@ -36,7 +36,7 @@ export interface Bug {
 
 /** The parts of the simulation that a planted bug can use. */
 export interface BugContext {
-  /** The wrapped table: of the generation, the ledger or the control table. */
+  /** The table of the wrapped store: a generation's table, the ledger or the control table. For a part without a table: the ledger. */
   readonly table: Table
   readonly tables: Tables
   readonly topic: Topic
@@ -46,6 +46,6 @@ export interface BugContext {
 
 export interface OpenedSeries {
   readonly table: SeriesTable
-  /** The points of another generation, without the bug. */
+  /** Returns the series store of another generation, without the bug. */
   other(generation: number): Series
 }

@@ -12,14 +12,14 @@ const ZOMBIES: Bug['options'] = {
   moves: [],
 }
 
-/** Without faults, an event may be appended only once. */
+/** No faults. Without faults the sender may append an event only once, so the checkers find every second append. */
 const CALM: Bug['options'] = { domain: 'toy', moves: [], rates: {} }
 const FLIPS: Bug['options'] = { domain: 'toy', moves: ['rebuild', 'flip'] }
 
-/** Zombies, and writes that take effect long after their process gave up on them. */
+/** Faults that make zombies, and writes that take effect long after their process received an error. */
 const CROWDS: Bug['options'] = { domain: 'toy', moves: [], rates: { 'pause-before': 0.06, rebalance: 0.1, late: 0.05 } }
 
-/** Divides the processes into two halves: 0 and 1. */
+/** Divides the nodes into two halves. Returns 0 for a node with an even index, and 1 for a node with an odd index. */
 const halfOf = ({ process }: BugContext) => Math.floor(process.id / 1_000) % 2
 
 /** The planted bugs of the engine and of the domains, by name. */
@@ -27,8 +27,8 @@ export const bugsOf = (domains: SimulatedDomains): Readonly<Record<string, Bug>>
   Object.assign({}, ENGINE_BUGS, ...Object.values(domains).map(({ bugs }) => bugs ?? {})) as Record<string, Bug>
 
 /**
- * Mistakes that a developer could make. Each breaks one rule of a port, as an adapter or the engine could. The simulation must detect each
- * of them.
+ * Mistakes that a developer of an adapter or of the engine could make. Each mistake breaks one rule of a port. The simulation must detect
+ * every mistake.
  */
 const ENGINE_BUGS: Readonly<Record<string, Bug>> = {
   'conditions are not checked': {
@@ -82,7 +82,7 @@ const ENGINE_BUGS: Readonly<Record<string, Bug>> = {
       return store.commit(torn, checkpoint)
     },
   })),
-  // Without this change the checkpoint would stop most zombies before their writes.
+  // The checkpoint is written unconditionally, because its condition would stop most zombies before they write an item.
   'a removal leaves no tombstone': {
     options: { ...ZOMBIES, domain: 'toy' },
     ...writing((write) => {
@@ -206,7 +206,7 @@ const ENGINE_BUGS: Readonly<Record<string, Bug>> = {
         return { ...pointer, generation: own, from: new Map(), before: [] }
       },
     }),
-    // Each half has its own ledger rows.
+    // Each half has its own ledger rows, so it does not find the rows of the events that the other half has sent.
     ledger: (store, context) => {
       const own = <K extends Key>(key: K): K => ({ ...key, SK: `${key.SK}#${halfOf(context)}` })
       return {

@@ -6,10 +6,13 @@ import { createTable, type Table } from './store-model.ts'
 import type { Ports } from './world-ports.ts'
 import type { World } from './world.ts'
 
-/** The machine on which generations are built. Its files and locks outlive a process. The lock of a dead process is free. */
+/**
+ * The machine on which generations are built. Called with a process and its ports, returns the storage for the builds of this process. The
+ * files on the machine outlive the process. Another process can take the lock of a dead process.
+ */
 export interface BuildMachine {
   (process: Process, ports: Ports): BuildStorage
-  /** The tables on its disk, by generation. */
+  /** The tables on the disk of the machine, by generation. */
   readonly local: ReadonlyMap<number, Table>
 }
 

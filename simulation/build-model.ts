@@ -19,7 +19,7 @@ export const buildTargetFor = (
     peek: (key) => table.items.get(keyOf(key)),
     count: async () => table.items.size,
     write: (puts, removes, checkpoints) => {
-      // Copies the arguments before the call, as the adapter does.
+      // Copies the arguments before the call, as the LMDB adapter does, because the builder can change them before the call takes effect.
       const copied = {
         puts: puts.map((put) => ({ ...packing.opened(put) })),
         removes: [...removes],
@@ -36,7 +36,7 @@ export const buildTargetFor = (
   }
 }
 
-/** The same without a scheduler, for a build by a checker. */
+/** A target like that of `buildTargetFor`, but without calls of a scheduler. For a build by a checker. */
 export const plainTarget = (
   store: Pick<BuildTarget, 'load' | 'commit' | 'bulk' | 'scan' | 'close'>,
   table: Table,

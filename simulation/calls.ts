@@ -3,17 +3,20 @@ import type { Journal } from './journal.ts'
 import type { Hooks, Later, Lives, Process } from './process.ts'
 import { fraction } from './random.ts'
 
-/** What a port call changes in the world. After each yield other processes run, and a fault can cut the call off there. */
+/** The work of a port call, as steps that read or change the world. After each `yield` other processes can run, and a fault can end the call. */
 export interface Operation<T> {
   readonly port: string
   steps(fault: FaultKind | undefined): Generator<undefined, T>
-  /** The error that the caller gets if nothing happened. Absent if the port does not refuse. */
+  /** Returns the error for a call that had no effect. Absent if the port never refuses this call. */
   readonly refused?: () => Error
-  /** The error that the caller gets if it may have happened. */
+  /** Returns the error for a call whose outcome is unknown. Absent if the outcome of this call is never unknown. */
   readonly unknown?: () => Error
-  /** It happens at once or never: a file of this machine, or a table that its builder fills before any other process uses it. */
+  /**
+   * True if the call has no effect after its caller got an error or died. Examples: a write to a file of this machine, or to a table that one
+   * process fills before any other process uses the table.
+   */
   readonly prompt?: true
-  /** Faults that only the operation itself can carry out. */
+  /** Further kinds of faults that can strike this call. The function `steps` carries them out. Default: none. */
   readonly own?: readonly FaultKind[]
 }
 
@@ -24,7 +27,7 @@ export interface CallsParts {
   readonly lives: Lives
   readonly hooks: Hooks
   readonly journal: Journal
-  /** Counts calls whose steps are under way as loose. */
+  /** Adds `change` to the number of loose calls. A call is loose while its steps are under way. */
   readonly loosen: (change: number) => void
 }
 
@@ -32,7 +35,7 @@ export interface Calls {
   call<T>(process: Process, operation: Operation<T>): Promise<T>
   /** The faults that struck, in order. */
   readonly struck: readonly Fault[]
-  /** The names of the calls that nodes made. */
+  /** The names of the calls of all processes that faults can kill. */
   readonly calls: readonly string[]
 }
 
@@ -51,7 +54,7 @@ export const createCalls = (parts: CallsParts): Calls => {
     perform(parts, { process, operation, settle, kind: fault?.kind, amount: fault?.amount ?? 0 })
   }
   const call = <T>(process: Process, operation: Operation<T>): Promise<T> =>
-    // Each call has a promise of its own. A promise that all calls share would keep everything that waits for it.
+    // Each call has its own promise, even if it is never settled. One promise for all these calls would keep their waiting callers in memory.
     new Promise<T>((resolve, reject) => {
       // A dead process gets no answer.
       if (process.state === 'dead') return
@@ -62,7 +65,7 @@ export const createCalls = (parts: CallsParts): Calls => {
   return { call, struck, calls }
 }
 
-/** Numbers the call, and draws the fault that strikes it. */
+/** Numbers the call, draws the fault that strikes the call (if any), and adds both to the journal. */
 const strike = (
   { faults, journal }: CallsParts,
   process: Process,
@@ -148,7 +151,7 @@ const perform = <T>(parts: CallsParts, { process, operation, settle, kind, amoun
     case 'late':
       fail(operation.unknown)
       return work(amount * LONG, { cutAfter, finish: () => undefined })
-    // A slow write of a file of this machine ends with its process: the next process can have written the file by then.
+    // A slow prompt call is dropped if its process dies, because the next process can have written the same file by then.
     case 'slow':
       return work(amount * LONG, { finish: succeed, ...(operation.prompt && { on: process }) })
     case 'pause-before':
@@ -184,14 +187,14 @@ interface Running<T> {
 
 interface End<T> {
   finish(value: T): void
-  /** The call is cut off after this many steps. */
+  /** The number of steps after which the call ends and `cut` is called, unless the call is already complete. Undefined: all steps run. */
   readonly cutAfter?: number
   cut?(): void
-  /** The steps wait while this process is paused, and are dropped if it dies. */
+  /** The first step waits while this process is paused. If this process dies before the first step, the call is dropped. */
   readonly on?: Process
 }
 
-/** Runs the first step after `delay`, and each other step some time after the one before. */
+/** Runs the first step after `delay` milliseconds, and each further step some time after the previous step. */
 const runSteps = <T>(
   { seed, later, loosen }: CallsParts,
   { process, steps, fail }: Running<T>,
@@ -199,7 +202,7 @@ const runSteps = <T>(
   end: End<T>,
 ): void => {
   let taken = 0
-  // Steps that are dropped with their process never end, so they are not counted.
+  // A call that can be dropped with its process does not count as loose, because a dropped call never ends.
   const weight = end.on ? 0 : 1
   loosen(weight)
   const over = (then: () => void) => {
@@ -219,7 +222,7 @@ const runSteps = <T>(
   later(delay, advance, end.on)
 }
 
-/** The next step, or the error of the operation, which its caller gets. */
+/** Runs the next step. Returns its result, or the error that the operation threw for the caller. */
 const attempt = <T>(steps: Generator<undefined, T>): IteratorResult<undefined, T> | Error => {
   try {
     return steps.next()

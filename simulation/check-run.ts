@@ -34,7 +34,7 @@ interface FinishedRun {
   readonly rules: Bug['rules']
 }
 
-/** Runs all checkers on the end state. Checks C4 only for every tenth seed, because it is slow. */
+/** Runs all checkers on the end state. Checks rebuilds (C4) only for every tenth seed, because a rebuild is slow. */
 export const checkRun = async ({
   world,
   workload,

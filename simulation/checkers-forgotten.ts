@@ -8,7 +8,7 @@ import type { Table } from './store-model.ts'
 
 export interface ForgottenInput {
   readonly topic: Topic
-  /** Reads the log with the keys that are left. */
+  /** Reads the log with the keys that are not destroyed. */
   readonly codec: Codec
   /** The events as the clients sent them, by id. */
   readonly sentEvents: ReadonlyMap<string, Event>
@@ -23,7 +23,10 @@ const tagsIn = (text: string): readonly string[] => text.match(TAG) ?? []
 const personalTextsOf = (event: Event | undefined): readonly string[] =>
   Object.values(event?.personal ?? {}).filter((text) => typeof text === 'string')
 
-/** C8: no personal data of a forgotten person can be decoded from the log, no table contains a trace of it, and the log contains no unsealed personal text. */
+/**
+ * C8: no personal data of a forgotten person can be decoded from the log. No table contains a trace of such data. The log contains no
+ * unsealed personal text.
+ */
 export const checkForgotten = ({
   topic,
   codec,
@@ -48,7 +51,7 @@ export const checkForgotten = ({
     if (isReadable && isForgotten)
       details.push(`${positionName(record)} about ${event.meta.subjectId} can still be read`)
   }
-  // A person who returned can have sent the same text again.
+  // A person who returned can have sent the same text again. So the tag of a readable text is no trace of forgotten data.
   for (const tag of readableTags) gone.delete(tag)
   for (const { spec, items } of tables)
     for (const item of items.values())

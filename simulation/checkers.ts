@@ -8,7 +8,7 @@ import type { Expected } from './reference.ts'
 import { pointName, type SeriesTable } from './series-model.ts'
 import type { Table } from './store-model.ts'
 
-/** A broken rule: the checker that found it, and a detail for the person who debugs it. */
+/** A broken rule: the checker that found it, and a detail for the person who debugs it. docs/reliability.md describes the checkers. */
 export interface Violation {
   readonly checker:
     'C1' | 'C2' | 'C3' | 'C4' | 'C7' | 'C8' | 'outcomes' | 'derived' | 'timers' | 'tokens' | 'points' | 'domain'
@@ -135,7 +135,10 @@ export const checkCheckpoints = (topic: Topic, table: Table, expected: Expected)
   return violations
 }
 
-/** Every outcome that a node reported to a caller equals the expected outcome. A parked event can have been healed since. */
+/**
+ * Every outcome other than `applied` that a node reported equals the expected outcome. The outcome `parked` is not compared, because the key
+ * can have been healed since.
+ */
 export const checkOutcomes = (reported: readonly BatchResult[], expected: Expected): readonly Violation[] => {
   const violations: Violation[] = []
   for (const { partition, exceptions } of reported) {

@@ -15,7 +15,7 @@ export interface Clients {
 
 const MAX_ATTEMPTS = 6
 
-/** Starts one client per list. Each client sends its list in order, and mostly repeats an append with an unknown outcome. */
+/** Starts one client per list. Each client sends its list in order. After a failed append, it mostly sends the same event again. */
 export const startClients = (world: World, scheduler: Scheduler, lists: readonly (readonly Send[])[]): Clients => {
   const history: History = new Map()
   let busy = lists.length

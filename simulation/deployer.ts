@@ -3,7 +3,7 @@ import type { Scheduler } from './scheduler.ts'
 import type { Workload } from './workload.ts'
 import type { World } from './world.ts'
 
-/** Deploys the next releases, and requests retries of the parked keys that they can heal. */
+/** Deploys the releases of the workload, and requests retries of the parked keys that the deployed releases can heal. */
 export interface Deployer {
   /** Deploys all remaining releases. */
   deployAll(): void
@@ -13,10 +13,13 @@ export interface Deployer {
 
 const RETRY_MS = 2_000
 
-/** The codes of keys that the last release can always fold: a fold threw, or a process died for another reason. */
+/** The codes of parked keys that the last release can always fold: a fold threw, or the process died for a reason other than the event. */
 const FOLDABLE = ['fold-threw', 'killed-the-process']
 
-/** Deploys each release at a random time, and at the latest when `deployAll` is called. Keys are retried only after their release. */
+/**
+ * Deploys each release at a random time, and at the latest when `deployAll` is called. Requests a retry of a key only after the release that
+ * can heal the key is deployed.
+ */
 export const createDeployer = (world: World, scheduler: Scheduler, { domain, releases = [] }: Workload): Deployer => {
   const process = scheduler.spawn('deployer', 200_000, false)
   const { verdicts } = world.ports(process)

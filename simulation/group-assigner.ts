@@ -4,11 +4,11 @@ import type { Scheduler } from './scheduler.ts'
 
 /** Assigns the partitions of a group to its members. */
 export interface Assigner {
-  /** Assigns every partition to a member. If `eager`, it also assigns the partitions anew that stay with their member. */
+  /** Assigns every partition to a member. If `eager`, also revokes and assigns anew the partitions that stay with their member. */
   assign(group: Group, eager: boolean): void
-  /** Removes a member whose session has ended. It joins again if its process runs again. */
+  /** Removes a member whose session has ended. The member joins again some time after its process runs again. */
   expel(member: Member): void
-  /** Removes a member that wants to leave, when it has no batch under way. */
+  /** Removes a member that is leaving (`onLeft` is set) and has no batch under way. Does nothing for any other member. */
   leave(member: Member): void
 }
 
@@ -90,7 +90,7 @@ const revoke = ({ scheduler, random }: AssignerParts, assignment: PartitionAssig
   )
 }
 
-/** The brokers assign the partition. The member receives the assignment soon, after the revocation of an earlier one. */
+/** The brokers assign the partition. Soon the member receives the revocation of its earlier assignment of this partition, then the new assignment. */
 const assignPartition = ({ scheduler, random, begin }: AssignerParts, member: Member, partition: number) => {
   const assignment: PartitionAssignment = {
     member,

@@ -29,7 +29,7 @@ export const createDelivery = ({ scheduler, random, batch: maxBatch, ended }: De
       (other) => other !== assignment && other.partition === partition && other.isBusy,
     )
     if (assignment.isRevoked || member.onLeft) return
-    // A member has one batch of a partition under way at a time, also across assignments.
+    // A member has only one batch of a partition under way at a time. So the new assignment waits for the batch of the earlier assignment.
     if (earlier) return scheduler.later(networkDelay(random), () => begin(assignment), member.process)
     const low = member.group.topic.lows[partition] ?? 0
     const failed = (error: unknown) => {

@@ -13,11 +13,14 @@ export interface Coordinator {
   join(joining: { topic: Topic; group: string; process: Process; subscriber: Subscriber }): Subscription
   /** Delivers the new records of the topic to idle members. */
   appended(topic: Topic): void
-  /** If the process is not running at the end of a session, its members lose their partitions. They receive the revocations only if the process runs again. */
+  /**
+   * Begins the wait for the end of a session. If the process is not running at the end, its members lose their partitions. The members
+   * receive the revocations only if the process runs again.
+   */
   silent(process: Process): void
   /** Assigns the partitions of the groups of this process again. */
   rebalance(process: Process): void
-  /** Delivers some records again that the members of the process have received since their assignment. */
+  /** Delivers records again that the members of the process have received since their assignment: all of them if `amount` is 0, none if it is 1. */
   rewind(process: Process, amount: number): void
   followed(topic: Topic, group: string): boolean
   remove(topic: Topic, group: string): void
@@ -59,7 +62,7 @@ export const createCoordinator = ({ scheduler, random, batch }: GroupOptions): C
       const member: Member = { group, process, subscriber, assignments: [], onLeft: undefined }
       group.members.push(member)
       assign(group, random.chance(0.5))
-      // The request to join can arrive after the death of its process.
+      // The request to join can arrive when its process is already dead or paused. Then the session of the new member can end, too.
       if (process.state !== 'running') silent(process)
       let stopped: Promise<void> | undefined
       return {

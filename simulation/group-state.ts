@@ -24,7 +24,7 @@ export interface Member {
 export interface PartitionAssignment {
   readonly member: Member
   readonly partition: number
-  /** The member has received the revocation. The brokers can have revoked the partition earlier (`group.owners`). */
+  /** True if the member has received the revocation. The brokers can have revoked the partition earlier (`group.owners`). */
   isRevoked: boolean
   isBusy: boolean
   isIdle: boolean
@@ -35,5 +35,5 @@ export interface PartitionAssignment {
 export const recordsOf = ({ member, partition }: PartitionAssignment): readonly LogRecord[] =>
   member.group.topic.partitions[partition] ?? []
 
-/** Milliseconds until a message between a broker and a member arrives. */
+/** Returns the time until a message between a broker and a member arrives, in milliseconds. */
 export const networkDelay = (random: Random): number => random.next() * 20

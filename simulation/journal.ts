@@ -1,6 +1,6 @@
 import { mix } from './random.ts'
 
-/** The hash of everything that happens in a run, and a readable line for each of it if the run is recorded. */
+/** The hash of the steps of a run. If the run is recorded, also contains readable lines that describe the steps. */
 export interface Journal {
   readonly isRecorded: boolean
   readonly lines: readonly string[]
@@ -10,12 +10,12 @@ export interface Journal {
   stirText(text: string): void
   /** Adds a line if the run is recorded. The hash stays the same. */
   write(text: string): void
-  /** Adds a text to the hash, and a line. */
+  /** Adds a text to the hash. If the run is recorded, also adds the text as a line. */
   note(text: string): void
   hash(): number
 }
 
-/** `time` returns the simulated time in milliseconds. Each entry contains it. */
+/** Creates an empty journal. `time` returns the simulated time in milliseconds. The hash and each line include this time. */
 export const createJournal = (isRecorded: boolean, time: () => number): Journal => {
   const lines: string[] = []
   let hash = 0
@@ -38,7 +38,7 @@ export const createJournal = (isRecorded: boolean, time: () => number): Journal 
   }
 }
 
-/** A run has few different texts, and most of them many times. */
+/** The hashes of texts that were hashed before. A run hashes a few different texts many times. */
 const textHashes = new Map<string, number>()
 const hashOfText = (text: string): number => {
   const known = textHashes.get(text)

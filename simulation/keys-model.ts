@@ -81,7 +81,7 @@ export const keyStoreFor = (scheduler: Scheduler, process: Process, table: KeyTa
   }
 }
 
-/** The keys that the shared codec uses during one call. The codec is synchronous, so no other process calls it meanwhile. */
+/** The keys that the shared codec uses during one call. The codec is synchronous, so no other process calls the codec during this call. */
 let activeSealing: Sealing | undefined
 const requireSealing = (): Sealing => {
   if (activeSealing === undefined) throw new Error('The shared codec was used outside withSealing.')
@@ -112,7 +112,7 @@ const withSealing = <T>(sealing: Sealing, work: () => T): T => {
   }
 }
 
-/** The codec of a domain with the keys of one process. All processes share one codec, because opening one is slow. */
+/** Returns the codec of a domain with the keys of one process. Internally, all processes share one codec, because opening a codec is slow. */
 export const codecOver = (sealing: Sealing, { schemas }: Pick<Domain, 'schemas'>): Codec => {
   const codec = sharedCodec(schemas)
   return {
@@ -123,7 +123,7 @@ export const codecOver = (sealing: Sealing, { schemas }: Pick<Domain, 'schemas'>
   }
 }
 
-/** A codec that reads the log with the keys that are left, without port calls. */
+/** Returns a codec that reads the log with the keys that are not destroyed, without port calls. */
 export const readingCodec = (table: KeyTable, domain: Pick<Domain, 'name' | 'schemas'>): Codec => {
   const store: KeyStore = {
     founding: table.founding,

@@ -128,7 +128,7 @@ export const logFor = (world: LogWorld, process: Process, topic: Topic): OpenTop
   }
 }
 
-/** Records of one process get their offsets in the order of its calls. Only an append that takes effect late can be overtaken. */
+/** The appends of one process get their offsets in the order of the calls. Only an append with a fault other than `duplicate` can be overtaken. */
 const createAppend = ({ scheduler, coordinator }: LogWorld, process: Process, topic: Topic): Log['append'] => {
   function* appendSteps(records: readonly NewRecord[], twice: boolean): Generator<undefined, readonly Position[]> {
     const positions: Position[] = []

@@ -23,9 +23,9 @@ export interface OperatorOptions {
 }
 
 const RETRY_MS = 2_000
-/** Short, because a waiting flip polls every few milliseconds. */
+/** A flip fails if it waits this long without progress. The time is short, because a waiting flip polls often and each poll is a step of the run. */
 const FLIP_TIMEOUT_MS = 1_500
-/** A low limit, so that the working set is small. Allocating a large one takes most of the time of a run. */
+/** A low limit, so that a rebuild allocates a small working set. Allocating a large working set would take most of the time of a run. */
 const WRITES_PER_SECOND = 50
 
 export const startOperator = (world: World, { moves, domain, buildMachine }: OperatorOptions): Operator => {
@@ -57,7 +57,7 @@ interface Rebuilding {
   readonly storage: BuildStorage
 }
 
-/** Mostly resumes a half-built generation if there is one. */
+/** Builds a new generation. If there is a half-built generation, mostly resumes its build instead. */
 const rebuildOnce = async ({ ports, process, world, storage }: Rebuilding): Promise<void> => {
   const { domain, log, codec, clock, control, stores } = ports
   const { generation } = await control.serving(domain.name)
@@ -84,7 +84,7 @@ const flipOnce = async ({ domain, log, clock, control, stores }: Ports, move: 'f
     .filter(({ state, generation }) => state === 'following' && generation !== serving)
     .map(({ generation }) => generation)
   const to = move === 'flip' ? Math.max(...others) : Math.min(...others)
-  // An earlier life of the process has already flipped, and died before the answer.
+  // No flip is needed: there is no other `following` generation, or an earlier life of the process flipped and died before the answer.
   if (!Number.isFinite(to) || (move === 'flip' ? to < serving : to > serving)) return
   const store = (generation: number) => stores.open(domain.table, generation)
   await flip({

@@ -1,16 +1,16 @@
 import type { FaultKind } from './faults.ts'
 
-/** One life of a node or a client. A process gets the answers to its calls while it lives. */
+/** One life of a node, an operator or a client. A process gets the answers to its calls while it lives. */
 export interface Process {
   readonly name: string
   readonly id: number
-  /** Only nodes die or are paused. The simulation uses clients for its own calls. */
+  /** True if faults can kill or pause this process: a node, the operator or the process that forgets people. False for all other processes. */
   readonly mortal: boolean
   state: 'running' | 'paused' | 'dead'
   calls: number
 }
 
-/** Called when something happens to a process. The world replaces them. */
+/** The functions that are called when a process dies, is paused or is disturbed. The world replaces the default functions, which do nothing. */
 export interface Hooks {
   crashed(process: Process): void
   paused(process: Process, ms: number): void
@@ -18,14 +18,14 @@ export interface Hooks {
   disturb(kind: FaultKind, process: Process, amount: number): void
 }
 
-/** Runs later, on behalf of a process if one is given. */
+/** Calls `run` after `ms` milliseconds of simulated time. If a process is given, the call is on behalf of this process. */
 export type Later = (ms: number, run: () => void, process?: Process) => void
 
 /** The deaths and pauses of processes. */
 export interface Lives {
   crash(process: Process): void
   pause(process: Process, ms: number): void
-  /** Runs when the paused process runs again. Dropped if it dies before. */
+  /** Calls `run` when the paused process runs again. If the process dies before that, `run` is never called. */
   postpone(process: Process, run: () => void): void
 }
 
@@ -33,7 +33,7 @@ export interface LivesParts {
   readonly later: Later
   readonly hooks: Hooks
   readonly note: (text: string) => void
-  /** Counts paused processes as loose. */
+  /** Adds `change` to the number of paused processes, which is a part of `Scheduler.loose`. */
   readonly loosen: (change: number) => void
 }
 

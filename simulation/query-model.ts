@@ -4,7 +4,7 @@ import { sortText } from '../processors/adapters/lmdb/range.ts'
 import { Fault } from '../schemas/fault.ts'
 import type { Table } from './store-model.ts'
 
-/** One page of a partition or an index, by brute force. A stale page contains each item as it was before its last change. */
+/** Returns one page of a partition or an index, by a scan of all items. A stale page contains each item as it was before its last change. */
 export const queryTable = (table: Table, query: Query, { now, stale }: { now: number; stale: boolean }): Page => {
   const index = indexOf(table, query)
   const [pk, sk] = index === undefined ? ['PK', 'SK'] : [index.pk, index.sk]
@@ -69,7 +69,7 @@ const rankIn = (query: Query, cursor: string): string => {
     const [text, rank] = JSON.parse(Buffer.from(cursor, 'base64url').toString()) as readonly unknown[]
     if (text === queryText(query) && typeof rank === 'string' && cursorOf(query, rank) === cursor) return rank
   } catch {
-    // The error below covers this cursor too.
+    // A cursor that cannot be parsed gets the same fault as the cursor of another query, below.
   }
   throw new Fault('bad-cursor', 'The cursor belongs to another query. Start again without a cursor.')
 }

@@ -4,7 +4,7 @@ interface Entry<T> {
   readonly value: T
 }
 
-/** A heap by time. Entries with equal times are ordered by their random rank. */
+/** A queue that is ordered by time. Entries with equal times are ordered by their random rank. */
 export interface Queue<T> {
   /** The time of the first entry. Undefined if the queue is empty. */
   next(): number | undefined

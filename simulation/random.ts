@@ -1,6 +1,6 @@
 /** The only source of random numbers in the simulation. The seed determines the whole run. */
 export interface Random {
-  /** At least 0, below 1. */
+  /** Returns a number that is at least 0 and below 1. */
   next(): number
   /** A whole number from `low` to `high`, both included. */
   between(low: number, high: number): number
@@ -9,7 +9,7 @@ export interface Random {
   shuffled<T>(list: readonly T[]): T[]
 }
 
-/** Murmur3 over whole numbers. The result depends only on the arguments, and not on earlier draws. */
+/** Returns the Murmur3 hash of whole numbers. The result depends only on the arguments, and not on earlier calls. */
 export const mix = (...parts: readonly number[]): number => {
   let hash = 0x9747b28c
   for (const part of parts) {
@@ -26,7 +26,7 @@ export const mix = (...parts: readonly number[]): number => {
 /** The result of `mix` as a fraction: at least 0, below 1. */
 export const fraction = (...parts: readonly number[]): number => mix(...parts) / 4_294_967_296
 
-/** mulberry32. */
+/** Creates a generator with the algorithm mulberry32. */
 export const createRandom = (seed: number): Random => {
   let state = seed >>> 0
   const next = () => {

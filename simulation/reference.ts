@@ -25,7 +25,10 @@ import { pointName } from './series-model.ts'
 export interface Expected {
   readonly items: ReadonlyMap<string, Stored>
   readonly outcomes: ReadonlyMap<string, Outcome['kind'] | 'ignored'>
-  /** The offset of the first parked event, by `projection#key`. The name is `*#key` if the codec cannot decode the record. */
+  /**
+   * The offset of the first parked event, by `projection#key`. If the codec cannot decode a record, the name is `*#key`, or `*#@offset` for a
+   * record without a key.
+   */
   readonly parked: ReadonlyMap<string, number>
   /** The derived events of the folds. */
   readonly derived: readonly {
@@ -34,7 +37,7 @@ export interface Expected {
     readonly key: string
     readonly type: string
   }[]
-  /** By name. Of several points with the same name, the newest. */
+  /** The points by name. If several points have the same name: the newest one. */
   readonly points: ReadonlyMap<string, Versioned>
   /** The due time of each timer that was ever armed, by the id of its event. */
   readonly timers: ReadonlyMap<string, number>
@@ -205,7 +208,10 @@ const apply = (folding: Folding, target: FoldTarget, result: Result): Outcome =>
 
 const idOf = ({ meta }: Event, purpose: string): string => v5(`${meta.eventId}:${purpose}`, NAMESPACE)
 
-/** A `TIMER#` row by due time, with the encoded event, and an `ARMED#` row by name, with the due time. */
+/**
+ * Returns the changes of an event's timers. An armed timer has two rows: a `TIMER#` row by due time, with the encoded event, and an `ARMED#`
+ * row by name, with the due time.
+ */
 const timerChanges = (folding: Folding, { event, record }: FoldTarget, timers: readonly Timer[]): readonly Change[] =>
   timers.flatMap(({ name, at, event: next }) => {
     const { key, correlationId, eventId } = event.meta

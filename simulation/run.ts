@@ -22,16 +22,16 @@ export type SimulatedDomains = Readonly<Record<string, DomainSimulation>>
 export interface RunOptions {
   /** Exactly these faults instead of those that the seed draws. */
   readonly plan?: readonly Fault[]
-  /** Called at every port call. Replaces the plan. */
+  /** Called at every port call. Returns the fault of the call, or undefined. Replaces the plan. */
   readonly faults?: Faults
   /** The domains from which the seed draws one, next to the toy domain of the simulation itself. Default: the toy domain alone. */
   readonly domains?: SimulatedDomains
   /** This domain instead of one that the seed draws. */
   readonly domain?: string
-  /** How often each kind of fault strikes, instead of what the seed draws. */
+  /** The probability per port call of each kind of fault. Default: the seed draws the probabilities. */
   readonly rates?: Rates
   readonly moves?: readonly Move[]
-  /** Collects a readable line per step. */
+  /** If true, the report contains readable lines that describe the steps. Default: false. */
   readonly record?: boolean
   readonly bug?: Bug
 }
@@ -39,12 +39,12 @@ export interface RunOptions {
 export interface Report {
   readonly seed: number
   readonly violations: readonly Violation[]
-  /** The faults that struck, in order. With them as a plan, the run is the same again. */
+  /** The faults that struck, in order. The same seed with these faults as its plan gives the same run. */
   readonly faults: readonly Fault[]
-  /** The names of the port calls of the nodes. A fault can strike each of them. */
+  /** The names of the port calls of all processes that faults can kill. Each such call can be struck by a fault. */
   readonly calls: readonly string[]
   readonly events: number
-  /** Equal for runs with the same steps. */
+  /** The hash of all steps. Two runs with the same steps have the same hash. */
   readonly hash: number
   readonly lines: readonly string[]
 }
@@ -63,7 +63,7 @@ interface RunShape {
   readonly domain: Domain
 }
 
-/** Half of the runs have no moves, and test the rest. */
+/** The lists of moves from which the seed draws one. Half of the lists are empty, because half of the runs test only live processing. */
 const MOVES: readonly (readonly Move[])[] = [
   [],
   [],
@@ -77,9 +77,9 @@ const MOVES: readonly (readonly Move[])[] = [
   ['rebuild', 'flip', 'rebuild', 'flip'],
 ]
 
-/** The time after the last fault in which running processes find their remaining work. */
+/** The minimum time of the phase without faults, in milliseconds. In this time the running processes find their remaining work. */
 const CALM_MS = 500
-/** The duration of the phase with faults. A node that dies again and again makes no progress and shows nothing new. */
+/** The maximum time of the phase with faults, in milliseconds. A longer phase shows nothing new if a node dies again and again. */
 const SAFETY_MS = 30_000
 const STUCK_MS = 600_000
 const BUDGET = 60_000
@@ -132,7 +132,7 @@ export const runSeed = async (seed: number, options: RunOptions = {}): Promise<R
   const first = await scheduler.run(() => isSettled() || scheduler.now() > EPOCH + SAFETY_MS, BUDGET)
   scheduler.calm()
   deployer.deployAll()
-  // A lost checkpoint has an effect only when a node starts from it.
+  // The nodes start again after the fault `forget`, because a node reads the stored checkpoints only when it gets a partition.
   if (shape.restart || scheduler.struck.some(({ kind }) => kind === 'forget')) world.restart()
   const calmAt = scheduler.now()
   const isOver = () => scheduler.now() > calmAt + STUCK_MS
@@ -185,7 +185,7 @@ const hasCaughtUp = ({ topic, tables }: World, domain: Domain, now: number): boo
 
 const hasPendingWork = ({ items }: Table, now: number): boolean => {
   const due = new Date(now).toISOString()
-  // The timer event of a parked key is in the log. Its row is removed only when the key is healed.
+  // The row of a timer whose event is parked is removed only when the key is healed. So this row is not pending work.
   const isParked = (key: unknown) =>
     [...items.values()].some((item) => item.PK.startsWith('PARKED#') && item['key'] === key)
   for (const { PK, SK, key } of items.values())

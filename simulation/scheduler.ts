@@ -8,14 +8,17 @@ import { mix } from './random.ts'
 export interface Scheduler extends Calls, Pick<Lives, 'crash' | 'pause'>, Pick<Journal, 'lines' | 'note' | 'hash'> {
   now(): number
   spawn(name: string, id: number, mortal: boolean): Process
-  /** Runs later. If it runs on behalf of a process, it waits while the process is paused, and is dropped if the process is dead. */
+  /**
+   * Calls a function after a time in milliseconds. If the call is on behalf of a process, the call waits while this process is paused, and is
+   * dropped if this process is dead.
+   */
   readonly later: Later
-  /** Runs steps until `done`, or until no step is left, or until the budget of steps is spent. */
+  /** Runs steps until `done` returns true (`done`), no step is left (`idle`), or `budget` steps are done (`spent`). */
   run(done: () => boolean, budget: number): Promise<'done' | 'idle' | 'spent'>
   readonly hooks: Hooks
   /** From now on there are no faults. */
   calm(): void
-  /** Counts the calls whose steps are under way, which can take effect long after the call, and the paused processes. */
+  /** Returns the number of paused processes plus the number of calls whose steps are under way. These steps can have an effect much later. */
   loose(): number
 }
 
@@ -55,7 +58,7 @@ export const createScheduler = (options: {
     new Promise((resolve, reject) => {
       let steps = 0
       const step = () => {
-        // Calls `done` only if no step is due soon: while processes work it returns false, and the check is expensive.
+        // Calls `done` only if no step is due soon, because `done` is slow and returns false while processes work.
         if ((queue.next() ?? Infinity) - time > LULL_MS && done()) return resolve('done')
         if (steps >= budget) return resolve('spent')
         steps += 1
@@ -101,7 +104,8 @@ const LULL_MS = 2
 const resolved = Promise.resolve()
 
 /**
- * Calls `then` when no microtask is left, so that processes do everything they can before the next answer arrives: a tick that a microtask
- * requests runs after the last microtask. An iteration of the event loop has the same effect and takes much longer.
+ * Calls `then` when no microtask is left, so that processes do everything they can before the next answer arrives. A `nextTick` that a
+ * microtask requests runs after the last microtask. A new iteration of the event loop (`setImmediate`) would have the same effect, but would
+ * take much longer.
  */
 const quiet = (then: () => void): void => void resolved.then(() => process.nextTick(then))

@@ -11,7 +11,7 @@ import { type Point, type SeriesReader, type SeriesSpec, type Stretch, seriesNam
 export interface SeriesTable {
   readonly spec: SeriesSpec
   readonly points: Map<string, Versioned>
-  /** Points that were written again with the same version and other values. The store cannot decide between them. */
+  /** Points that were written again with the same version and other values. The store cannot decide which values are the newest. */
   readonly disputed: Versioned[]
   /** If true, a write is one step, as in DuckDB. Otherwise each point is a step, as in Timestream. */
   readonly embedded: boolean
@@ -60,7 +60,7 @@ const upsertPoint = ({ points, disputed }: SeriesTable, point: Versioned): void 
   else if (known.version === point.version && !sameValue(known.values, point.values)) disputed.push(point)
 }
 
-/** The same table without a scheduler, for a build by a checker. */
+/** Writes to a table of points immediately, without a scheduler, for a build by a checker. */
 export const plainSeries = (table: SeriesTable): Pick<Series, 'write'> => ({
   write: async (points) => {
     for (const point of points) upsertPoint(table, point)

@@ -1,8 +1,8 @@
 import type { Fault } from './faults.ts'
 
 /**
- * Delta debugging. Returns a part of the faults with which `fails` still returns true. It leaves out halves first, then smaller
- * and smaller pieces, until each fault is needed. Calls `fails` at most `maxRuns` times. Default: 300.
+ * Delta debugging. Returns a part of the faults with which `fails` still returns true. First leaves out halves of the faults, then smaller
+ * and smaller pieces, until each remaining fault is needed. Calls `fails` at most `maxRuns` times. Default: 300.
  */
 export const shrink = async (
   faults: readonly Fault[],

@@ -2,7 +2,7 @@ import type { Fault, FaultKind } from './faults.ts'
 import { runSeed, type Report, type RunOptions } from './run.ts'
 import { shrink } from './shrink.ts'
 
-/** A run that broke a rule, and the fewest faults with which it still breaks it. */
+/** A run that broke a rule, and the fewest faults with which the run still breaks this rule. */
 export interface Failure {
   readonly report: Report
   readonly smallest: readonly Fault[]
@@ -13,14 +13,14 @@ export interface Failure {
 export interface Summary {
   readonly seeds: number
   readonly events: number
-  /** The number of port calls of nodes. A fault can strike each of them. */
+  /** The number of port calls of all processes that faults can kill. Each such call can be struck by a fault. */
   readonly calls: number
   readonly faults: Readonly<Partial<Record<FaultKind, number>>>
   readonly failures: readonly Failure[]
 }
 
 export interface SimulateOptions extends RunOptions {
-  /** The number of seeds, from `first` on. */
+  /** The number of seeds. The seeds are consecutive numbers that begin with `first` (default: 1). */
   readonly seeds: number
   readonly first?: number
   /** Ends the simulation before the next seed if it returns true, for example at a time limit or after a signal. */
@@ -34,7 +34,7 @@ export interface SimulateOptions extends RunOptions {
 
 const reproOf = (seed: number): string => `npx tributary simulate --seed ${seed}`
 
-/** Runs the seeds one after the other. */
+/** Runs the seeds one after the other. Ends early after `maxFailures` failures, or if `isEnough` returns true. */
 export const simulate = async ({
   seeds,
   first = 1,
@@ -101,7 +101,10 @@ export const SINGLE_FAULTS: readonly FaultKind[] = [
   'outage',
 ]
 
-/** Runs the seed once without faults. Then runs it again for every port call of every node and every kind of fault that is possible there. */
+/**
+ * Runs the seed once without faults. Then runs the seed again for each port call of this run and each kind of fault that is possible at this
+ * call, with this one fault. Returns the runs that broke a rule.
+ */
 export const exhaust = async (
   seed: number,
   options: RunOptions = {},

@@ -2,7 +2,7 @@ import { isExpired, keyOf, type Key, type Stored } from '../projections/item.ts'
 import type { Reader, TableSpec } from '../projections/table.ts'
 import { createFeed, type Feed } from '../processors/adapters/lmdb/feed.ts'
 import { requireStorableChunk } from '../processors/engine/rows/storable.ts'
-import { checkpointMoved, requireCheckpoint } from '../processors/engine/rows/fencing.ts'
+import { checkpointMoved, requireCheckpoint } from '../processors/engine/run/fencing.ts'
 import { isRejection, tableMissing } from '../processors/engine/rows/store-faults.ts'
 import { Fault } from '../schemas/fault.ts'
 import type { FaultKind } from './faults.ts'
@@ -31,7 +31,7 @@ export interface Table {
   readonly lagging: Map<string, Stored>
   /** If true, one process writes a commit in one step, and reads synchronously, as in LMDB. Otherwise each chunk is a step, as in DynamoDB. */
   readonly embedded: boolean
-  /** The feed of changes, if the table is watched. */
+  /** The feed of changes. Undefined if the table is not watched. */
   readonly feed: Feed | undefined
   /** Rises when a backup replaces the table. A request to an older incarnation fails. */
   incarnation: number
@@ -58,7 +58,7 @@ const requireValidChunk = (chunk: Chunk) => {
   if (keys.size !== chunk.length) throw new Error('a chunk that writes a key twice')
 }
 
-/** The fault of a chunk that the store rejects however often it is retried. Undefined if the chunk can be stored. */
+/** Returns the fault of a chunk that the store rejects at every attempt. Undefined if the chunk can be stored. */
 const rejectionOf = ({ spec }: Table, chunk: Chunk): Fault | undefined => {
   try {
     requireStorableChunk(spec, chunk)
@@ -94,8 +94,9 @@ const currentOf = (table: Table, chunk: Chunk): readonly Stored[] =>
     .filter((item) => item !== undefined)
 
 /**
- * Compares the stored checkpoint with the expected one. Then writes the chunks in order within each span, with the spans interleaved at
- * random. Writes the checkpoint last, if every span was applied and the stored checkpoint is still the expected one.
+ * The steps of a commit. First requires that the stored checkpoint is the expected one. Then writes the chunks, in order within each span. If
+ * the table is not embedded, the spans are interleaved at random. Writes the new checkpoint last, if every span was applied. Throws
+ * `checkpoint-moved` if another process moved the checkpoint, and `RejectedSpans` if the store can never store a chunk.
  */
 function* commitSteps(
   table: Table,
@@ -141,7 +142,7 @@ const readOperation = <T>(port: string, value: () => T, own: readonly FaultKind[
   own,
 })
 
-/** Fails the operation if a backup replaces the table meanwhile. Real requests time out before a table is restored. */
+/** Fails the operation if a backup replaces the table meanwhile, because a real request times out before the table is restored. */
 const requireSameTable = <T>(table: Table, operation: Operation<T>): Operation<T> => {
   const { incarnation } = table
   return {
@@ -171,7 +172,7 @@ export const restore = (table: Table, backup: Pick<Table, 'items' | 'checkpoints
   table.lagging.clear()
 }
 
-/** The number of items that a load reads in one step. */
+/** The maximum number of items that a load reads in one step, if the table is not embedded. */
 const LOAD_STEP = 2
 
 /** The store port, for one process. */
@@ -182,7 +183,7 @@ export const storeFor = (world: { scheduler: Scheduler; random: Random }, proces
     load: (keys) =>
       call({
         port: 'store.load',
-        // Other processes write between two steps, so the loaded items need not have existed at the same time.
+        // Other processes can write between two steps. So a load can return items that did not exist at the same time.
         *steps() {
           const found: (Stored | undefined)[] = []
           for (const key of keys) {

@@ -2,7 +2,7 @@ import type { Process } from './process.ts'
 import type { Random } from './random.ts'
 import type { Scheduler } from './scheduler.ts'
 
-/** Starts processes, and starts each of them again after it has died. */
+/** Starts processes, and starts the next life of a process that has died. */
 export interface Supervisor {
   /** Starts a process. `live` runs in each of its lives. */
   supervise(name: string, index: number, live: (process: Process) => Promise<void>): void
@@ -22,7 +22,7 @@ interface SupervisedProcess {
   readonly name: string
   readonly index: number
   readonly live: (process: Process) => Promise<void>
-  /** The first life is 1. */
+  /** The number of the current life. The first life has the number 1. */
   life: number
   process: Process | undefined
 }
@@ -37,7 +37,7 @@ export const createSupervisor = ({ scheduler, random, failed }: SupervisorParts)
       true,
     )
     supervised.process = process
-    // A process that fails to start dies, and is started again.
+    // If `live` fails, the process dies, and the hook for crashed processes starts its next life.
     supervised.live(process).catch((error: unknown) => {
       failed(error)
       scheduler.crash(process)

@@ -12,8 +12,8 @@ export const tokenHashOf = (user: string, patId: string): string => `${user}-${p
 export const TOKEN_IDS = ['p1', 'p2', 'p3'] as const
 
 /**
- * Tries tokens during the run. A token must be rejected if its revocation was folded before the request, although the index can be
- * stale and several nodes write.
+ * Uses tokens during the run. A token must be rejected if its revocation was folded before the request, although the index can be stale and
+ * several nodes write. Returns the list to which a violation is added for each revoked token that is accepted.
  */
 export const startTokenProber = (
   world: World,

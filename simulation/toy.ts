@@ -4,11 +4,6 @@ import type { Codec } from '../schemas/codec.ts'
 import type { Event } from '../schemas/event.ts'
 import { Fault } from '../schemas/fault.ts'
 
-/**
- * Shops that stock crates and send them to each other. The domain uses every feature of the engine: two projections over one
- * event, refusals, derived events, timers, removals, events with more changes than fit into one commit, an event that the first release
- * cannot decode and one that it cannot fold.
- */
 type ToyEvent<T extends string, D> = Event<T, D, never>
 export type CratesBought = ToyEvent<'CratesBought', { count: number }>
 type CratesSent = ToyEvent<'CratesSent', { to: string; count: number }>
@@ -115,7 +110,7 @@ const taken = (event: SignTaken, get: Get): Result => {
 
 type Rung = Item & { readonly times: number; readonly late: number }
 
-/** Replaces the timer of the same name. A fired timer is gone, and can have been set again in the meantime. */
+/** Sets the timer of this name, and replaces an earlier timer of the same name. If `at` is null, cancels the timer. */
 const alarmSet = (event: AlarmSet, get: Get): Result => {
   const { meta, data } = event
   const seen = { PK: pk(event), SK: `SET#${meta.eventId}` }
@@ -153,12 +148,17 @@ const rang = (event: CratesBought | DoorbellRang | RiddleFound, get: Get): Resul
   }
 }
 
-/** The abilities of the deployed code. Later releases set them to true. */
+/** The abilities of the deployed code. In a run with several releases, both are false at first and later releases set them to true. */
 export interface Release {
   canReadRiddles: boolean
   canFoldPuzzles: boolean
 }
 
+/**
+ * Shops that stock crates and send crates to each other. The domain uses every feature of the engine: two projections over one event,
+ * refusals, derived events, timers, removals, events with more changes than fit into one commit, an event that the first release cannot
+ * decode (`RiddleFound`), and an event that the first release cannot fold (`PuzzleFound`).
+ */
 export const toyDomain = (release: Release): Domain => ({
   name: 'shops',
   topic: 'shops.events',
@@ -192,7 +192,10 @@ export const toyDomain = (release: Release): Domain => ({
 export const UNREAD = 'unread-riddle'
 const RIDDLE = '?'
 
-/** Plain JSON after one byte, which is readable in a trace. Riddles have their own byte. The domains of the program test the Avro codec. */
+/**
+ * Encodes an event as one byte and JSON, which is readable in a trace. The byte is `?` for riddles and `!` for all other events. The other
+ * simulated domains use the Avro codec.
+ */
 export const toyCodec = (release: Release): Codec => ({
   encode: (event) => Buffer.from(`${event.type === 'RiddleFound' ? RIDDLE : '!'}${JSON.stringify(event)}`),
   decode: (value) => {

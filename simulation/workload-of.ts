@@ -26,14 +26,14 @@ export interface FinalState {
 
 /** Options of `workloadOf`. */
 export interface WorkloadOptions {
-  /** The invariants of the domain. Returns a sentence for each one that is broken. Default: none. */
+  /** Checks the invariants of the domain. Returns a sentence for each broken invariant. Default: no check. */
   readonly check?: (state: FinalState) => readonly string[]
 }
 
 /**
- * The workload of a domain for the simulation. `draw` returns one event per call: draw keys and ids from short lists, so that events meet each
- * other, and use no other random numbers than those of the state. The workload sends the events from several clients, repeats some of them,
- * and adds records that are no events. If the domain stores personal data, some runs seal it and forget people.
+ * Returns the workload of a domain for the simulation. `draw` returns one event per call. Draw keys and ids from short lists, so that several
+ * events have the same key or id, and use no random numbers except those of the state. The workload sends the events from several clients,
+ * repeats some events, and adds records that are no events. If the domain stores personal data, some runs seal this data and forget people.
  * A run fails if a drawn event does not fit its schema.
  */
 export const workloadOf = (
@@ -48,7 +48,7 @@ export const workloadOf = (
     while (events.length < length) {
       const { personal, ...event } = draw({ random, now: factory.now(), events })
       const created = factory.create({ ...event, personal: personal ? tagTexts(personal, events.length) : null })
-      // Throws if the event does not fit its schema. A client of the simulation would not append it, and the run would test nothing.
+      // Throws if the event does not fit its schema. Without this check, no client could append the event, and the run would test nothing.
       codec.encode(created)
       events.push(created)
     }
@@ -59,7 +59,7 @@ export const workloadOf = (
     return {
       domain,
       codec,
-      // A key that stays parked forever cannot forget a person, so no undecodable record gets a key.
+      // Personal data in the items of a key that stays parked cannot be removed. So if people are forgotten, no undecodable record has a key.
       clients: assignToClients(random, { events, keys, ...(subjectsToForget.length > 0 ? { poisoned: [] } : {}) }),
       hasOutgoingEvents: true,
       users: [],

@@ -16,7 +16,7 @@ const ALARMS = [
 
 const SHOPS = ['north', 'south', 'east', 'west']
 
-/** Events for one to four shops. */
+/** Returns the workload of the toy domain: events for one to four shops. */
 export const toyWorkload = (random: Random, length: number): Workload => {
   const release: Release = { canReadRiddles: true, canFoldPuzzles: true }
   const factory = createEventFactory(random)
@@ -25,7 +25,7 @@ export const toyWorkload = (random: Random, length: number): Workload => {
   const keys = SHOPS.slice(0, random.between(1, SHOPS.length))
   const events: Event[] = []
   for (let count = 0; count < length; count++) events.push(factory.create(drawEvent(random, keys, hasPuzzles)))
-  // A burst of refusals: more outcome rows than fit into one commit. No other item shows that they were applied.
+  // 130 refused events have more outcome rows than fit into one commit. Only these rows show that the events were folded.
   if (random.chance(0.05))
     for (let count = 0; count < 130; count++)
       events.push(factory.create({ type: 'CratesSent', key: random.pick(keys), data: { to: 'north', count: 9999 } }))
@@ -80,6 +80,6 @@ const drawEvent = (random: Random, keys: readonly string[], hasPuzzles: boolean)
   return { type: 'DoorbellRang', key, data: {} }
 }
 
-/** Few idempotency keys, so that requests repeat a key with the same body and with another body. */
+/** Draws few idempotency keys, so that some requests repeat a key with the same body or with another body. Null: no idempotency key. */
 export const requestOf = (random: Random) =>
   random.chance(0.3) ? { key: `k${random.between(1, 4)}`, hash: random.pick(['aa', 'aa', 'bb']) } : null

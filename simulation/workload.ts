@@ -11,7 +11,7 @@ import type { Random } from './random.ts'
 export interface Send {
   /** The id of the event. Null if the payload is no event. */
   readonly id: string | null
-  /** Null: any partition. */
+  /** The log key. Null: the record has no key and gets into any partition. */
   readonly key: string | null
   readonly payload: Event | Uint8Array
 }
@@ -19,22 +19,22 @@ export interface Send {
 /** The events and the invariants of one run. `workloadOf` makes it for most domains. */
 export interface Workload {
   readonly domain: Domain
-  /** Further domains that fold the same log. They have no refusals, derived events or timers. */
+  /** Further domains that fold the same log. Their folds return no refusals, derived events or timers. Default: none. */
   readonly sameLogDomains?: readonly Domain[]
   readonly codec: Codec
   /** One list per client. Each client sends its list in order. */
   readonly clients: readonly (readonly Send[])[]
-  /** The folds return derived events or timers, so the nodes run sender and timers. */
+  /** True if the folds return derived events or timers. Then the nodes also run the roles `sender` and `timers`. */
   readonly hasOutgoingEvents: boolean
   /** The users whose tokens the simulation tries. Empty if the domain has no tokens. */
   readonly users: readonly string[]
-  /** The releases that can decode or fold more events than the ones before, in order. Default: none. */
+  /** The releases that are deployed during the run, in order. Each release can decode or fold more events than the one before. Default: none. */
   readonly releases?: readonly FixRelease[]
-  /** Personal data is sealed. Each process has a codec with its own keys, and `codec` has none. */
+  /** True if personal data is sealed. Then each process has its own codec with keys, instead of `codec`. */
   readonly isSealed?: true
   /** The people who are forgotten during the run. Default: none. */
   readonly subjectsToForget?: readonly string[]
-  /** The invariants of the domain. They hold for every log, and do not depend on the engine. */
+  /** Checks the invariants of the domain. They hold for every log, and do not depend on the engine. Default: no check. */
   readonly check?: (input: CheckInput) => readonly Violation[]
 }
 
@@ -59,6 +59,7 @@ export interface StoredSeries {
   readonly items: ReadonlyMap<string, Item>
 }
 
+/** The simulated time at which each run begins, in epoch milliseconds. */
 export const EPOCH = Date.UTC(2026, 0, 5, 12)
 
 /** An event of a simulated client. The simulation adds the envelope. */
@@ -68,15 +69,15 @@ export interface EventDraft {
   readonly data: unknown
   readonly personal?: unknown
   readonly request?: EventMeta['request']
-  /** The actor of the event, who is also its subject if it has personal data. Default: the key. */
+  /** The actor of the event. If the event has personal data, the actor is also its subject. Default: the key. */
   readonly by?: string
 }
 
-/** How fast event time passes. */
+/** The speed of event time: it begins at `from` (epoch milliseconds), and each event is at most `stepMs` milliseconds after the previous event. */
 export interface Pace {
   readonly from: number
   readonly stepMs: number
-  /** The probability of a step of 30 hours, so that items expire by event time. */
+  /** The probability that an event is 30 hours after the previous event instead, so that items expire. */
   readonly leapChance: number
 }
 
@@ -118,7 +119,10 @@ export const tagTexts = (personal: object, count: number): object =>
     ]),
   )
 
-/** Distributes the events to one to three clients. Adds some events a second time, and some undecodable bytes. */
+/**
+ * Distributes the events to one to three clients. Adds some events a second time, and sometimes an undecodable record. This record has a key
+ * from `poisoned` (default: `keys`) or no key.
+ */
 export const assignToClients = (
   random: Random,
   {
@@ -145,7 +149,7 @@ export const assignToClients = (
 const undecodableSend = (random: Random, keys: readonly string[]): Send => ({
   id: null,
   key: random.chance(0.5) || keys.length === 0 ? null : random.pick(keys),
-  // Random bytes, an unknown schema, an array that claims a billion entries, no bytes.
+  // In this order: random bytes, an unknown schema, an array with a length of about a billion, no bytes.
   payload: random.pick([
     Buffer.from([0xff, 1, 2]),
     Buffer.from([0, 0x7f, 0xff, 0xff, 0xff, 1]),

@@ -48,7 +48,7 @@ export interface WorldPorts {
   codec(process: Process): Codec
   /** Reads the log with the keys that are not destroyed. */
   reading(): Codec
-  /** The ports of a node or an operator, with the planted bug. Default: for the workload's own domain. */
+  /** The ports of a node or an operator, with the planted bug. Default of `domain`: the workload's own domain. */
   ports(process: Process, domain?: Domain): Ports
 }
 
@@ -99,7 +99,7 @@ export const createPorts = (parts: WorldPortsParts): WorldPorts => {
         createControl({ store: store(process, controlTable), now: wrapped.clock.now }),
         controlTable,
       ),
-      // Processes often die here while they fold healthy events, so the crash-loop guard is off. crash-guard.test.ts tests it.
+      // In the simulation, processes often die while they fold healthy events, so the crash guard is off. crash-guard.test.ts tests the crash guard.
       verdicts: { ...createVerdicts(store(process, controlTable)), attempts: undefined },
     }
   }
@@ -116,7 +116,7 @@ export const createPorts = (parts: WorldPortsParts): WorldPorts => {
 /** The keys of people, and the codecs that use them. */
 const createKeyPorts = ({ scheduler, workload, embedded }: WorldPortsParts) => {
   const keyTable = createKeyTable(embedded)
-  // Embedded there is one process with one keyring, so an eviction applies to all rings of the simulation.
+  // An embedded program has one process with one keyring. The simulation opens several keyrings for it, so an eviction applies to all of them.
   const rings: Keyring[] = []
   return {
     store: (process: Process): KeyStore => keyStoreFor(scheduler, process, keyTable),

@@ -33,7 +33,7 @@ export interface EventParts<E extends Event> {
   readonly data: E['data']
   /** Default: null. */
   readonly personal?: E['personal']
-  /** Default: `metaOf`. */
+  /** Replaces parts of the envelope. Default of each part: as in `metaOf`. */
   readonly meta?: Partial<EventMeta>
 }
 

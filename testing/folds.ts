@@ -35,7 +35,7 @@ export interface Given {
 
 /** The result of an example, and its assertions. */
 export interface FoldedExample {
-  /** What the first projection returned for the last event. */
+  /** The result of the first projection that folds the last event. Empty if no projection folds the event. */
   readonly result: Result
   readonly table: Table
   /** The names of the items that the tested events read. */
@@ -59,9 +59,10 @@ export interface FoldedExample {
 }
 
 /**
- * Folds the events of a domain one by one, without an engine. Throws if a fold breaks a law: it changes what it read, it reads or writes an
- * item of another projection, it writes an item of another log key, or it changes items although it refused the event.
- * `keyIn` returns the log key of an item (`partitions.keyIn` of the record). `nameOf` returns the name of an item in expectations. Default: `PK / SK`.
+ * Folds the events of a domain one by one, without an engine. Throws if a fold breaks a law. A fold must not change an item that it read, read
+ * or write an item of another projection, write an item of another log key or the same item twice, or change items and refuse the event.
+ * `keyIn` returns the log key of an item (`partitions.keyIn` of the record). `nameOf` returns the name of an item in expectations. Default of
+ * `nameOf`: `PK / SK`.
  */
 export const foldsOf = (
   ownDomain: Domain,
@@ -111,7 +112,7 @@ interface Fold {
   readonly keyIn: (pk: string, item: Item) => string | undefined
 }
 
-/** Folds one event by one projection. The fold receives frozen items, so that it throws if it changes them. */
+/** Folds one event by one projection. The fold receives frozen items, so that a fold that changes an item throws. */
 const foldBy = (projection: Projection, { table, event, position, domain, onRead, keyIn }: Fold): Result => {
   const written = writers.get(table) ?? new Map<string, string>()
   writers.set(table, written)

@@ -1,12 +1,12 @@
 import { canonical, isExpired, keyOf, type Item, type Key, type Stored } from '../projections/item.ts'
-import { requireCheckpoint } from '../processors/engine/rows/fencing.ts'
+import { requireCheckpoint } from '../processors/engine/run/fencing.ts'
 import { isRejection } from '../processors/engine/rows/store-faults.ts'
 import { RejectedSpans, type Chunk, type Store, type Write } from '../processors/engine/ports/store.ts'
 import { requireStorableChunk } from '../processors/engine/rows/storable.ts'
 import type { Reader } from '../projections/table.ts'
 import type { Fault } from '../schemas/fault.ts'
 
-/** The store port in memory, for tests of the code that uses it. It has no `peek`, so that the engine loads items. */
+/** The store port in memory, for tests of the code that uses a store. It has no `peek`, so that the engine must load items. */
 export interface MemoryStore extends Store {
   readonly items: Map<string, Stored>
   /** The number of keys of each load. */

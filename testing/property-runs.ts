@@ -2,7 +2,7 @@
 export const isLong = Boolean(process.env['TRIBUTARY_LONG'] ?? process.env['TRIBUTARY_REQUIRE_SERVICES'])
 
 /**
- * The number of random inputs that a property test or fuzz test tries: `count` if there is time, else a fifth of it.
+ * The number of random inputs that a property test or fuzz test tries: `count` if `isLong`, otherwise a fifth of `count`.
  * `TRIBUTARY_TEST_TRIES=N` multiplies the number by N.
  */
 export const inputCount = (count: number): number =>

@@ -2,10 +2,14 @@ import { invalid } from './service-error.ts'
 
 export type Body = Readonly<Record<string, unknown>>
 
-/** Readers of a request's JSON. Each returns the value of a field, or throws a `ValidationException` that names the field. */
+/** True if the value is a JSON object. */
 export const isBody = (value: unknown): value is Body =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
+/**
+ * This function and the next ones read one field of a request's JSON. They throw a `ValidationException` that names the field if its value is not
+ * allowed. The `optional…` functions return undefined if the field is missing or null.
+ */
 export const optionalText = (body: Body, field: string): string | undefined => {
   const value = body[field]
   if (value === undefined || value === null) return undefined

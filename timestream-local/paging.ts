@@ -1,7 +1,7 @@
 import { invalid } from './service-error.ts'
 
 export type Row = Readonly<{ Data: readonly Readonly<Record<string, unknown>>[] }>
-/** A result of more than one page. It is stored for a while, so each page can be requested again. */
+/** The result of a query. A result of more than one page is stored until `untilMs` (epoch milliseconds), so that its pages can be requested. */
 type StoredResult = Readonly<{
   queryId: string
   sql: string
@@ -17,7 +17,7 @@ const RESULT_MS = 15 * 60_000
 
 const tokenOf = (queryId: string, from: number): string => Buffer.from(`${queryId} ${from}`).toString('base64url')
 
-/** The number of rows that fit into a page. At least 1. */
+/** The number of rows from `from` on that fit into a page. At least 1 if there is a row. */
 const rowsInPage = (rows: readonly Row[], from: number, maxRows: number): number => {
   let [count, bytes] = [0, 0]
   for (const row of rows.slice(from, from + maxRows)) {

@@ -25,7 +25,10 @@ const SCALAR: Readonly<Record<Type, string>> = {
   unknown: 'UNKNOWN',
 }
 
-/** Prints a double like Java, and so like the service: with at least one decimal, and with an exponent from ten million on and below a thousandth. */
+/**
+ * Formats a double as the service does, which uses the format of Java: with at least one decimal, and with an exponent if the absolute value is
+ * 10,000,000 or more, or less than 0.001.
+ */
 const printedDouble = (value: number): string => {
   if (!Number.isFinite(value)) return String(value)
   if (Object.is(value, -0)) return '-0.0'
@@ -52,7 +55,7 @@ const printed = (value: DuckDBValue, type: Type): Readonly<Record<string, unknow
 
 const typeOf = (type: ColumnType): Type => type.toLowerCase() as Type
 
-/** The rows of a table within its retention, and its columns in the order of `SELECT *`. */
+/** Returns a lookup by table name. It returns SQL for the rows of the table within its retention, and its columns in the order of `SELECT *`. */
 const sourceOf =
   (catalog: Catalog, nowMs: number) =>
   (at: At, database: string, name: string): Source => {

@@ -71,7 +71,7 @@ const valueOf = (type: string, text: string, { what, unit }: { what: string; uni
   }
 }
 
-/** The record, with its missing fields from CommonAttributes. It has the dimensions of both. */
+/** Returns the record with its missing fields taken from CommonAttributes. The result has the dimensions of both. */
 const merged = (common: Body, record: Body): Body => {
   const result: Record<string, unknown> = { ...common }
   for (const [field, value] of Object.entries(record)) if (value !== null) result[field] = value

@@ -22,7 +22,7 @@ export type Table = {
   /** The types of the single-measure records so far, in the order of their arrival. */
   readonly singles: Set<ColumnType>
   readonly measureNames: Set<string>
-  /** The newest time of each series. A newer point cannot exist yet, so a write does not search for it. */
+  /** The newest time of each series, in nanoseconds. If a point is newer, no version of it is stored yet, so a write does not search for one. */
   readonly newest: Map<string, bigint>
 }
 export type Database = {
@@ -35,7 +35,7 @@ export type Database = {
 export const dataOf = (table: Table): string => `data_${table.id}`
 const duckType = (type: ColumnType): string => (type === 'TIMESTAMP' ? 'BIGINT' : type)
 
-/** Times and measures of type TIMESTAMP are nanoseconds in a BIGINT, because DuckDB's timestamps are microseconds. */
+/** The columns of every table. Times and measures of type TIMESTAMP are nanoseconds in a BIGINT, because DuckDB's timestamps are microseconds. */
 const FIXED =
   'series VARCHAR, version BIGINT, digest VARCHAR, time BIGINT, measure_name VARCHAR, v_double DOUBLE, v_bigint BIGINT, v_varchar VARCHAR, v_boolean BOOLEAN'
 export const SINGLES = ['DOUBLE', 'BIGINT', 'VARCHAR', 'BOOLEAN'] as const satisfies readonly ColumnType[]

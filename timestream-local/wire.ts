@@ -4,7 +4,7 @@ import { isBody, type Body } from './body.ts'
 import { ServiceError } from './service-error.ts'
 
 const PREFIX = 'Timestream_20181101.'
-/** More than 100 records of 2 KB in JSON, and more than a query of 256 KB. */
+/** The maximum size of a request. It is larger than 100 records of 2 KB in JSON, and than a query of 256 KB. */
 const MAX_BODY_BYTES = 1_048_576
 
 export type Operation = (body: Body, request: IncomingMessage) => Body | Promise<Body>
@@ -54,7 +54,7 @@ const fault = (error: unknown): { status: number; body: Body } => {
   return { status: 500, body: { __type: 'InternalServerException', message, Message: message } }
 }
 
-/** The request handler for JSON 1.0 of the AWS SDKs: the operation is in a header, and an error has a `__type`. */
+/** Returns the request handler for the protocol JSON 1.0 of the AWS SDKs: the operation is in a header, and an error has a `__type`. */
 export const createHandler =
   (operations: Readonly<Record<string, Operation>>) =>
   async (request: IncomingMessage, response: ServerResponse): Promise<void> => {

@@ -30,7 +30,7 @@ const keyOf = ({ series, timeNs }: Pick<Point, 'series' | 'timeNs'>): string => 
 const pairs = (points: readonly Point[]): string =>
   points.map(({ series, timeNs }) => `(${sqlText(series)}, ${timeNs}::BIGINT)`).join(', ')
 
-/** The time from which on a table shows records, in nanoseconds. */
+/** The time of the oldest records that queries of the table can return, in nanoseconds since 1970. */
 export const oldestShownNs = ({ retention }: Table, nowMs: number): bigint =>
   BigInt(Math.floor(nowMs - Math.max(retention.memoryHours * HOUR_MS, retention.magneticDays * DAY_MS))) * 1_000_000n
 
@@ -56,7 +56,7 @@ const outside = (
   }
 }
 
-/** The stored points with the keys of these points. Points that are newer than all others of their series are not searched for. */
+/** Returns the stored points with the series and times of these points. Skips points that are newer than all stored points of their series. */
 const storedOf = async (
   connection: DuckDBConnection,
   table: Table,
@@ -79,7 +79,7 @@ const storedOf = async (
   )
 }
 
-/** The columns that a point needs and the table does not have. A text with the reason if the table cannot have them. */
+/** Returns the columns that the point needs and the table does not have yet, or a text with the reason why they cannot be added. */
 const columnsOf = (table: Table, plan: Plan, point: Point): Column[] | string => {
   const existing = (name: string) => plan.columns.get(name) ?? table.columns.get(name)
   const needed = [
@@ -116,7 +116,7 @@ const conflictOf = (point: Point, stored: StoredPoint): Rejection => ({
   ExistingVersion: stored.version,
 })
 
-/** Decides about each point in the order of the call, as if each were a call of its own. */
+/** Decides for each point if it is stored, ignored or rejected. Takes the points in the order of the call, as if each were in its own call. */
 const planOf = (
   table: Table,
   points: readonly Point[],
@@ -141,7 +141,7 @@ const planOf = (
     const columns = columnsOf(table, plan, point)
     const rejection =
       outside(point, window) ??
-      // The service accepts a call with a version conflict in the magnetic store. It reports the conflict later, in S3.
+      // A version conflict in the magnetic store is not rejected here, because the service accepts the call and reports the conflict later, in S3.
       (conflicts && inMemory ? conflictOf(point, existing) : undefined) ??
       (typeof columns === 'string' ? { RecordIndex: point.index, Reason: columns } : undefined)
     if (rejection !== undefined) {

@@ -13,7 +13,7 @@ export interface AppendOptions {
   readonly type: string
   /** JSON, or `-` for stdin. */
   readonly fields: string
-  /** Default, if the domain's keys are people: the subject, else the actor. */
+  /** Required, unless the keys of the domain are people. Then the default is the subject, or without a subject the actor. */
   readonly key?: string
   readonly subject?: string
   readonly actor?: string
@@ -23,7 +23,7 @@ export interface AppendOptions {
   readonly json?: true
 }
 
-/** Appends one event by hand, and reports its position and what the fold decided. */
+/** Appends one event by hand, and prints its position and the outcome of its fold. */
 export const append = async (context: Context, { json, yes, fields, at, ...options }: AppendOptions): Promise<Exit> => {
   const { domain, type, subject, actor } = options
   const { isKeyAPerson } = context.domains.byHandOf(domain)

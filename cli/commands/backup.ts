@@ -14,7 +14,7 @@ export interface BackupOptions {
   readonly json?: true
 }
 
-/** The process that has the folder writes the copies. Then this process reads them and writes the list with their checksums. */
+/** The process that has the data folder writes the copies. Then this process reads the copies and writes the list of the files with checksums. */
 export const backup = async (context: Context, { json, ...options }: BackupOptions): Promise<Exit> => {
   const [folder, keys] = [resolve(options.folder), resolve(options.keys)]
   refuseNested(resolve(configOf(context).data), folder, keys)

@@ -22,7 +22,7 @@ export interface CostOptions {
 
 const MONTH_MS = 30 * 86_400_000
 
-/** Prints the cost of this log on DynamoDB by its documented rules, next to the cost of one transaction per event for the same items. */
+/** Prints the cost of this log on DynamoDB, and the cost of the same items with one transaction per event. Uses the documented rules of DynamoDB. */
 export const cost = async (context: Context, options: CostOptions): Promise<Exit> => {
   await forEachDomain(context, options.domain, async (access) => {
     const measured = await measure(context, access, options)
@@ -61,7 +61,7 @@ const measure = async (
   }
 }
 
-/** Events per month, at the rate at which this log grew. */
+/** The number of events per month at the rate at which this log grew. If all events have the same time: the number of events. */
 const rateOf = async ({ log }: DomainAccess, [first, last]: Costs['span']): Promise<number> => {
   const count = totalOf(await endsOf(log))
   return last > first ? Math.round((count * MONTH_MS) / (last - first)) : count
@@ -117,8 +117,9 @@ const printCosts = ({ output }: Context, options: CostOptions, { domain, costs, 
 }
 
 interface Prices {
-  /** Dollars per million units. */
+  /** Dollars per million write units. */
   readonly writePrice: number
+  /** Dollars per million read units. */
   readonly readPrice: number
 }
 

@@ -8,7 +8,7 @@ import type { Exit } from '../output.ts'
 import { withOperations, isServerRunning } from '../../host/ipc/call-operation.ts'
 import { isEmbedded } from '../../host/wiring/runtime.ts'
 
-/** Sends traffic through the public edge, with tokens that it creates. Any client could send the same requests. */
+/** Sends traffic through the public edge, with tokens that this command creates. Any client could send the same requests. */
 export const demo = async (context: Context, options: DemoOptions): Promise<Exit> => {
   const domain = options.domain ?? firstDomain(context)
   const load = context.domains.recordOf(domain).demo

@@ -17,7 +17,10 @@ import { partsOf, type RebuildOptions } from '../rebuild-parts.ts'
 
 const SAMPLE = 20
 
-/** Shows what the folds of this program would change. No processor follows the generation that it builds, and nothing is flipped. */
+/**
+ * Shows the differences between the serving generation and a generation with the folds of this program. Uses a complete generation, or builds
+ * one, which no processor follows. Never flips.
+ */
 export const diff = async (context: Context, options: RebuildOptions): Promise<Exit> => {
   let differs = false
   const idle: { domain: string; generation: number }[] = []
@@ -45,12 +48,12 @@ export const diff = async (context: Context, options: RebuildOptions): Promise<E
         `Generation ${generation} is built; no process follows it. To serve it: ${await nextStep(access, listed)}. To remove it: tributary generations ${domain.name} --drop ${generation}.`,
       )
   })
-  // A generation without differences has no use: it is dropped again.
+  // A generation that this command built and that has no differences is useless, so it is dropped.
   for (const args of idle) await callOperation(context, { name: 'generations-drop', args })
   return differs ? EXIT.differs : EXIT.fine
 }
 
-/** The command that makes the generation serve: only processes with the same fold version can follow it. */
+/** The command that makes the built generation serve. It depends on the running processes: only those with the same fold version can follow it. */
 const nextStep = async (
   { domain, serving, serverFoldVersion, isExclusive }: DomainAccess,
   listed: readonly Generation[],
@@ -73,7 +76,10 @@ interface Compared {
   readonly isNew: boolean
 }
 
-/** Compares with a generation that it builds, or with an interrupted build that it continues. Folds new events while the serving generation changes. */
+/**
+ * Compares the serving generation with one that this command builds, or with an interrupted build that it continues. Before each comparison, waits
+ * for the serving generation and folds the new events.
+ */
 const againstBuilt = async (context: Context, access: DomainAccess, options: RebuildOptions): Promise<Compared> => {
   const { domain, control, log, clock } = access
   const left = halfBuilt(await control.generations(domain.name), domain.foldVersion)
@@ -105,7 +111,7 @@ const againstBuilt = async (context: Context, access: DomainAccess, options: Reb
   }
 }
 
-/** Compares with a generation that another command built. Processors follow it like the serving one. */
+/** Compares the serving generation with a complete generation that another command built. Processors follow both generations. */
 const againstComplete = async (
   context: Context,
   access: DomainAccess,
@@ -119,7 +125,7 @@ const againstComplete = async (
   const [before, after] = [await access.store(access.serving), await access.store(complete.generation)]
   const advance = async (): Promise<Side> => {
     const reached = await untilCaughtUp([before, after], { log, clock, signal: context.signal })
-    // A generation that makes no progress before the end of the log cannot be compared with the other one.
+    // If a generation does not reach the end of the log, both have folded different events and cannot be compared.
     const behind = [access.serving, complete.generation].find((_, index) => reached[index]?.isAtEnd !== true)
     if (behind === undefined) return after
     throw new Fault(
@@ -129,7 +135,7 @@ const againstComplete = async (
   }
   const followed = async () => {
     const series = await access.series(complete.generation)
-    // The processors that follow the generation still use it, so this does not close it.
+    // The processors that follow the generation still use its series, so `close` does nothing.
     return series && { ...series, close: () => Promise.resolve() }
   }
   return {

@@ -39,7 +39,7 @@ const lineOf = ({ position, appendedAt, key, type, event, fault }: EventRow, { o
   return `${output.dim(`${position} ${appendedAt}`)} ${key ?? '(no key)'} ${output.bold(type)} ${content}`
 }
 
-/** The data, and the personal data or a mark with the reason why it is not readable. */
+/** The data of an event and its personal data. Unreadable personal data is replaced by the reason: `(forgotten)` or `(sealed)`. */
 const contentOf = ({ data, personal }: Pick<Event, 'data' | 'personal'>): string => {
   if (personal === null) return JSON.stringify(data)
   return `${JSON.stringify(data)} personal ${personal === FORGOTTEN || personal === SEALED_PERSONAL ? `(${personal})` : JSON.stringify(personal)}`

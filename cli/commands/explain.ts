@@ -21,14 +21,14 @@ export interface ExplainOptions {
 }
 
 interface Explained {
-  /** The events that changed the item, or any item of the partition, each with those changes only. */
+  /** The events that changed the requested item (without `sk`: any item of the partition). Each event contains only the changes of these items. */
   readonly steps: readonly ExplainedEvent[]
-  /** The requested items that exist at the end, by sort key. */
+  /** The requested items that exist at the end of the shown history, by sort key. */
   readonly items: ReadonlyMap<string, Stored>
-  /** The same, as the item's formatter prints it. Undefined if the item has no formatter. */
+  /** The same history in the form of the formatter for this item. Undefined if the domain has no such formatter. */
   readonly formatted:
     (Pick<ItemFormatter, 'head' | 'numbers'> & { readonly lines: Lines; readonly end: readonly string[] }) | undefined
-  /** The number of the key's events up to the end. */
+  /** The number of events of the key in the shown history. */
   readonly events: number
   /** The event that parked the key. Undefined if the key is not parked. */
   readonly parked: ExplainedEvent | undefined
@@ -64,10 +64,10 @@ export const explain = async (context: Context, options: ExplainOptions): Promis
   return EXIT.fine
 }
 
-/** The items of a partition that are read to determine its log key. */
+/** The maximum number of items that are read to determine the log key of a partition. */
 const READ_ITEMS = 100
 
-/** The log key of a partition, from its items. For partitions whose name does not contain the key. */
+/** Determines the log key of a partition whose name does not contain the key, from its items. Fault: `bad-usage` if they have no key or several. */
 const keyOfItems = async (
   { domain, clock, serving, store }: DomainAccess,
   { pk, sk }: ExplainOptions,
@@ -127,7 +127,7 @@ const gather = async (
   return { steps, items, events, parked, formatted: formatter && { ...formatter, lines, end: format?.end() ?? [] } }
 }
 
-/** The fault for an item without history: names the event that created it later, or items that exist instead. */
+/** The fault for an item without history. Its text names the event that created the item after the limit, or else similar items that exist. */
 const itemUnknown = async (
   access: DomainAccess,
   { key, options, limit }: { key: string; options: ExplainOptions; limit: Limit },
@@ -191,7 +191,7 @@ const show = (
 
 const iso = (at: number): string => new Date(at).toISOString()
 
-/** One row per changed attribute, with the event on the first one. `named`: the item's sort key comes before its attributes. */
+/** One row per changed attribute. Only the first row names the event. `named`: a row with the sort key comes before the attributes of each item. */
 const rowsOf = (
   { partition, offset, appendedAt, logged, changes }: ExplainedEvent,
   named: boolean,

@@ -14,7 +14,7 @@ export interface GenerationsOptions {
   readonly json?: true
 }
 
-/** Lists the generations, which one serves and who follows each, or drops one. */
+/** Lists the generations with their states. With `drop`, drops this generation instead. */
 export const generations = async (context: Context, options: GenerationsOptions): Promise<Exit> => {
   if (options.domain !== undefined) context.domains.named(options.domain)
   return options.drop === undefined ? list(context, options) : drop(context, { ...options, drop: options.drop })
@@ -57,7 +57,7 @@ const drop = async (
   return EXIT.fine
 }
 
-/** One table per domain, under a line about the generation that serves. */
+/** One table per domain, under a line that names the serving generation. */
 const pages = (output: Output, rows: readonly GenerationRow[]): string =>
   [...new Set(rows.map(({ domain }) => domain))]
     .map((domain) =>

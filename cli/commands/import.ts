@@ -4,7 +4,7 @@ import { open } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { createInterface } from 'node:readline'
 import { createGunzip } from 'node:zlib'
-import type { Importer, ImportLine, ImportOptions as Arranging } from '../../projections/importing.ts'
+import type { Importer, ImportLine, ImportOptions } from '../../projections/importing.ts'
 import { counted } from '../../schemas/counted.ts'
 import { Fault, isFault, messageOf } from '../../schemas/fault.ts'
 import type { Context } from '../context.ts'
@@ -15,32 +15,42 @@ import type { Exit } from '../output.ts'
 import { withOperations } from '../../host/ipc/call-operation.ts'
 import type { CallOperation } from '../../host/ipc/call-operation.ts'
 
-export interface ImportOptions extends Arranging {
+export interface ImportArgs {
   readonly domain: string
   readonly file: string
   readonly json?: true
+  /** The values of the options that an importer declares. */
+  readonly values: ImportOptions
 }
 
 const LINES = 500
 const SHOWN = 20
 
 /** Reads the file in this process and sends it in parts, so the server needs no access to the file. */
-export const importFile = async (context: Context, options: ImportOptions): Promise<Exit> => {
+export const importFile = async (context: Context, options: ImportArgs): Promise<Exit> => {
   const importer = context.domains.importerOf(options.domain)
+  requireOwn(importer, options)
   return withOperations(context, { processing: true, first: true }, (call) =>
     importBy(context, call, { ...options, importer }),
   )
 }
 
+/** Refuses a value of an option that only the importer of another domain has. */
+const requireOwn = ({ options = [] }: Importer, { domain, values }: ImportArgs): void => {
+  const foreign = Object.keys(values).find((given) => !options.some(({ name }) => name === given))
+  if (foreign !== undefined)
+    throw new Fault('bad-usage', `The import of ${domain} has no option --${foreign}. Leave it out.`)
+}
+
 const importBy = async (
   context: Context,
   call: CallOperation,
-  { domain, file, json, importer, ...options }: ImportOptions & { readonly importer: Importer },
+  { domain, file, json, importer, values }: ImportArgs & { readonly importer: Importer },
 ): Promise<Exit> => {
   const importId = (await contentHash(file)).slice(0, 32)
   const [report, totals, changed] = [startReport(), new Map<string, number>(), new Set<string>()]
   try {
-    for await (const lines of partsOf(arranged(importer, file, options))) {
+    for await (const lines of partsOf(arranged(importer, file, values))) {
       if (context.signal.aborted) return EXIT.interrupted
       const part = await call('import', { domain, importId, lines })
       report.add(lines, part)
@@ -110,7 +120,7 @@ async function* partsOf(lines: AsyncIterable<ImportLine>): AsyncIterable<readonl
 async function* arranged(
   { sortLines: arrange }: Importer,
   file: string,
-  options: Arranging,
+  options: ImportOptions,
 ): AsyncIterable<ImportLine> {
   if (arrange === undefined) return yield* rowsOf(file)
   const lines: ImportLine[] = []

@@ -9,7 +9,10 @@ import type { Exit } from '../output.ts'
 import { forEachDomain } from '../../host/ipc/domain-access.ts'
 import { partsOf, type RebuildOptions } from '../rebuild-parts.ts'
 
-/** Builds in this process, next to a running server, and never blocks its commits. */
+/**
+ * Builds the next generation in this process, and never blocks the commits of a running server. Then flips to it, unless `flip` is false.
+ * With `diff`, compares the generations instead, and never flips.
+ */
 export const rebuild = async (context: Context, options: RebuildOptions): Promise<Exit> => {
   if (options.diff === true) return (await import('./diff.ts')).diff(context, options)
   let [parked, declined] = [0, false]

@@ -25,7 +25,7 @@ export interface RestoreOptions {
   readonly keys: string
 }
 
-/** Writes the data folder next to its place and moves it there at the end, so an interrupted restore leaves no incomplete folder. */
+/** Writes a new folder next to the data folder and renames it at the end, so that an interrupted restore leaves no incomplete data folder. */
 export const restore = async (context: Context, options: RestoreOptions): Promise<Exit> => {
   const config = configOf(context)
   if (!isOneFolder(config)) throw notOneFolder()
@@ -64,7 +64,7 @@ export const restore = async (context: Context, options: RestoreOptions): Promis
   return verify(context, {})
 }
 
-/** The files of a generation that was being built are not in the backup. */
+/** Drops the generations that were being built during the backup, because the backup does not contain their files. */
 const dropUnfinished = (context: Context): Promise<void> =>
   withOperations(context, {}, async (call) => {
     for (const { domain, generation, state } of await generationsIn(call)) {
@@ -74,7 +74,10 @@ const dropUnfinished = (context: Context): Promise<void> =>
     }
   })
 
-/** The keys are newer than the backup, and people were forgotten in between. The items of the backup still contain their text, so they are built again from the log. */
+/**
+ * Called if the keys are newer than the backup and people were forgotten in between. The items of the backup still contain the text of these people.
+ * So this rebuilds every domain from the log, and drops the generations of the backup.
+ */
 const forgetAgain = async (context: Context): Promise<void> => {
   context.output.note('People were forgotten after this backup. Every domain is rebuilt without their text.')
   const before = await withOperations(context, {}, generationsIn)
@@ -84,7 +87,7 @@ const forgetAgain = async (context: Context): Promise<void> => {
   })
 }
 
-/** A backup of an older release has generations of other folds, which this release can neither serve nor verify. */
+/** Rebuilds each domain whose serving generation has another fold version, because this release can neither serve nor verify it. */
 const rebuildOlder = async (context: Context): Promise<void> => {
   const serving = (await withOperations(context, {}, generationsIn)).filter(({ state }) => state === 'serving')
   for (const { name, foldVersion } of context.domains.all) {

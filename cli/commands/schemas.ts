@@ -8,10 +8,10 @@ import type { Context, UnloadedContext } from '../context.ts'
 import { EXIT } from '../output.ts'
 import type { Exit } from '../output.ts'
 
-/** Enough digits to distinguish two schemas. `--json` prints all digits. */
+/** The number of digits of a fingerprint in the table: enough to distinguish two schemas. `--json` prints all digits. */
 const SHOWN_DIGITS = 10
 
-/** The schemas of this program, and those of each selected domain that has its own. */
+/** The schemas of this program, and the schemas of each selected domain that has a schema folder of its own. */
 const catalogsOf = ({ domains }: Context): readonly Catalog[] =>
   [undefined, ...domains.records.flatMap(({ domain }) => domain.schemas ?? [])].map((folder) => readCatalog(folder))
 

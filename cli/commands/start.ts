@@ -26,7 +26,7 @@ import { upgrade } from '../../host/serving/upgrade.ts'
 import type { PipelineObserver } from '../../processors/engine/run/pipeline-parts.ts'
 
 const STOP_MS = 25_000
-/** How often a server looks for commands that other processes recorded. */
+/** The pause between two reads of the commands that other processes recorded, in milliseconds. */
 const RECORDS_MS = 5_000
 const PIPELINE_ROLES = ['processor', 'sender', 'timers'] as const satisfies readonly Role[]
 
@@ -72,7 +72,7 @@ export const start = async (context: Context, options: StartOptions): Promise<Ex
     logger.info('the server is stopping: it accepts no new requests and finishes the running ones')
     await inTime(serving.stop().then(() => runtime.close()))
   } catch (error) {
-    // A stop that took too long has used up its time: it does not get the same time again.
+    // `stop-too-slow`: the time to close the runtime is over. So it is closed here only after other errors.
     if (!isFault(error, 'stop-too-slow'))
       await inTime(runtime.close()).catch((late: unknown) => logger.warn(String(late)))
     throw error
@@ -86,7 +86,10 @@ const warnOfRetention = async ({ domain, admin }: Pipeline, logger: Logger): Pro
   if (retention.length > 0) logger.warn({ domain: domain.name }, removesEvents(domain.topic, retention))
 }
 
-/** Unfinished work is not lost: it was not acknowledged, or the next process repeats it. */
+/**
+ * Waits for the work for at most `STOP_MS`. Fault: `stop-too-slow`. Unfinished work is not lost: it was not acknowledged, or the next process
+ * repeats it.
+ */
 const inTime = (work: Promise<void>): Promise<void> =>
   deadlineAfter(STOP_MS).within(
     work,
@@ -165,7 +168,7 @@ const greeting = (
   `a first token: ${calledAs} token create --user me${otherTokens(config)}${isEmbedded(config) ? '' : ', with the same environment'}`,
 ]
 
-/** The options that create a token for each further domain. */
+/** A hint with the options that create a token for each other domain with an edge. Empty if there is no other domain. */
 const otherTokens = ({ domains: { records } }: Config): string => {
   const others = records.slice(1).filter(({ edge }) => edge !== undefined)
   return others.length === 0
@@ -184,13 +187,13 @@ const untilAborted = (signal: AbortSignal): Promise<void> =>
   )
 
 const logging = (logger: Logger): Partial<PipelineObserver> => ({
-  // The reason may quote what a person typed, so it is shown by the command only.
+  // The reason may quote text that a person typed. So the log does not contain it, and only the command `parked` shows it.
   parked: (domain, { key, partition, offset, type, code }) =>
     logger.error(
       { domain, key, position: `${partition}:${offset}`, type, code },
       'a key is parked: run tributary parked to see why',
     ),
-  // A server retries after a fault, so most faults are warnings. A retry does not restore removed events.
+  // A server retries after a fault, so most faults are warnings. `log-trimmed` is an error, because a retry does not restore removed events.
   failed: (domain, error) =>
     logger[isFault(error, 'log-trimmed') ? 'error' : 'warn'](
       { domain, code: isFault(error) ? error.code : 'internal' },

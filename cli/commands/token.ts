@@ -14,7 +14,7 @@ export interface CreateOptions {
 
 const LATE = 'The change is in the log, but no processor has folded it yet. It takes effect when a processor folds it.'
 
-/** Writes only the secret to stdout, so that a script can use it. */
+/** Without `--json`, writes only the secret to stdout, so that a script can use it. */
 export const create = async (context: Context, { json, ...options }: CreateOptions): Promise<Exit> => {
   const args = { ...options, domain: options.domain ?? firstDomain(context) }
   context.domains.named(args.domain)

@@ -28,7 +28,7 @@ export interface VerifyOptions {
   readonly json?: true
 }
 
-/** Folds in this process, next to a running server, so that the server is not slowed down. */
+/** Folds the log again in this process, so that a running server is not slowed down, and compares the result with the stored items. */
 export const verify = async (
   context: Context,
   { domain, key, sample, generation, json }: VerifyOptions,
@@ -57,7 +57,10 @@ export const verify = async (
   return differs ? EXIT.differs : EXIT.fine
 }
 
-/** The generation to verify. Faults: it does not exist, it is not complete, or other folds built it, so a comparison would report false differences. */
+/**
+ * The generation to verify. It is a fault if the generation does not exist, is not complete, or has another fold version: then a comparison would
+ * report false differences.
+ */
 const generationOf = async ({ domain, control, serving }: DomainAccess, requested = serving): Promise<number> => {
   const listed = (await control.generations(domain.name)).find(({ generation }) => generation === requested)
   if (listed === undefined) throw unknownGeneration(domain.name, requested)
@@ -78,7 +81,7 @@ interface VerifyScope {
   readonly generation: number
 }
 
-/** Compares a parked key as of its parked event. Verifies once more if a key was parked or healed meanwhile. */
+/** Compares a parked key up to its parked event. If there are differences, and a key was parked or healed meanwhile, verifies again. */
 const verifySteady = async (context: Context, access: DomainAccess, scope: VerifyScope): Promise<Checked> => {
   const store = await access.store(scope.generation)
   const loadParked = async () => parkedIn(store, (await endsOf(access.log)).keys())
@@ -97,7 +100,7 @@ const verifySteady = async (context: Context, access: DomainAccess, scope: Verif
   }
 }
 
-/** Verifies once. With `shared`, several workers fold. They read the log themselves, so no key may be parked. */
+/** Verifies once. With `shared`, several workers fold. Workers read the whole log, also behind parked events, so no key may be parked. */
 const verifyOne = async (
   { output, signal, domains }: Context,
   access: DomainAccess,
@@ -142,10 +145,10 @@ const verifyOne = async (
   }
 }
 
-/** The result for items and points. Points are compared only if all keys are. */
+/** The result for items and points. Points are compared only if all keys are compared. */
 interface Checked extends Verified {
   readonly points?: VerifiedPoints | undefined
-  /** The number of parked keys, which were compared as of their parked event. */
+  /** The number of parked keys. They were compared up to their parked event. */
   readonly still: number
 }
 
@@ -216,7 +219,7 @@ const describePoint = ({ kind, measure, dims, at, stored, folded }: PointDiffere
     ...(folded === undefined ? [] : [`  folded ${shown(folded)}`]),
   ].join('\n')
 
-/** The stored and the folded value of each field. If only `_pos` differs, another event wrote the stored item last. */
+/** Describes a difference: the stored and the folded value of each field that differs. A different `_pos`: another event wrote the item last. */
 const describe = ({ kind, PK, SK, stored, folded }: Difference): string => {
   const fields = fieldChanges(stored, folded).map(
     ({ field, before, after }) =>

@@ -6,7 +6,7 @@ export type Action<Options> = (context: Context, options: Options) => Promise<Ex
 /** An action that uses no domain. It also works if a package that `TRIBUTARY_DOMAINS` names cannot be loaded, for example because it is not built. */
 export type ToolAction<Options> = (context: UnloadedContext, options: Options) => Promise<Exit>
 
-/** Makes the handler of a command. The handler loads the command's module when it runs. */
+/** Makes the handler of a command. The handler loads the module of the command when the command runs. */
 export interface Run {
   <Options>(load: () => Promise<Action<Options>>): (options: Options) => Promise<void>
   /** The handler loads no domain. */

@@ -1,8 +1,9 @@
 import { type Command, Option } from 'commander'
 import { json } from './options.ts'
+import type { ImportOption, ImportOptions } from '../../projections/importing.ts'
 import type { Run } from './action.ts'
 
-export const addDataCommands = (program: Command, run: Run): void => {
+export const addDataCommands = (program: Command, run: Run, importOptions: readonly ImportOption[]): void => {
   program
     .command('append')
     .argument('<domain>')
@@ -24,7 +25,7 @@ export const addDataCommands = (program: Command, run: Run): void => {
     .action((domain: string, type: string, fields: string, options: object) =>
       run(async () => (await import('../commands/append.ts')).append)({ domain, type, fields, ...options }),
     )
-  program
+  const importing = program
     .command('import')
     .argument('<domain>')
     .argument(
@@ -32,11 +33,16 @@ export const addDataCommands = (program: Command, run: Run): void => {
       'NDJSON, a DynamoDB export, or another format that the domain reads, such as the output of "export"',
     )
     .description('append the items of existing tables as events; a repeated import has no effect')
-    .option('--currency <code>', 'the currency of items that have none')
     .addOption(json())
-    .action((domain: string, file: string, options: { json?: true; currency?: string }) =>
-      run(async () => (await import('../commands/import.ts')).importFile)({ domain, file, ...options }),
+    .action((domain: string, file: string, { json, ...values }: { json?: true } & ImportOptions) =>
+      run(async () => (await import('../commands/import.ts')).importFile)({
+        domain,
+        file,
+        values,
+        ...(json && { json }),
+      }),
     )
+  for (const { name, value, about } of importOptions) importing.option(`--${name} <${value}>`, about)
   program
     .command('export')
     .argument('<domain>')

@@ -25,7 +25,7 @@ const without = (item: BalanceItem): BalanceItem => ({
 })
 const short = ({ splits, ...expense }: ExpenseItem): ExpenseItem => ({ ...expense, splits: splits.slice(1) })
 
-/** Runs of this domain can forget people. */
+/** For bugs that appear only if a person is forgotten. Runs of this domain can forget people, and the checker C8 detects the bug. */
 const FORGETS: Bug = { options: { domain: 'expenses', moves: [] }, detectedBy: 'C8' }
 
 export const EXPENSES_BUGS: Readonly<Record<string, Bug>> = {

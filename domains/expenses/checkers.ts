@@ -31,7 +31,7 @@ import type { CheckInput } from '../../simulation/workload.ts'
 type Wrong = (detail: string) => void
 type Items = ReadonlyMap<string, Item>
 
-/** The invariants of shared expenses for every log. They use no folds: they check each accepted event, and the items at the end. */
+/** Checks the invariants of shared expenses for a log: each accepted event, and the items at the end. The invariants use no code of the folds. */
 export const checkExpenses = ({ topic, codec, rules }: CheckInput): readonly Violation[] => {
   const details: string[] = []
   const wrong: Wrong = (detail) => void details.push(detail)
@@ -67,8 +67,8 @@ interface ExpenseState {
 }
 
 /**
- * Reports an accepted event that had to be refused. An expense is recorded once. Its next revision comes from the payer, or from
- * the recorder or the group owner if they are members. The payer deletes and restores it. A settlement ends once.
+ * Reports an accepted event that should have been refused. An expense is recorded once. Its next revision comes from the payer, or from
+ * the recorder or the group owner if they are members. Only the payer deletes and restores the expense. A settlement ends once.
  */
 const createAcceptanceChecker = (
   wrong: Wrong,
@@ -142,7 +142,7 @@ const of = <I extends Item>(items: Items, sk: string): readonly I[] =>
   ) as readonly Item[] as readonly I[]
 const groupOf = ({ PK }: Item): string => PK.slice('GROUP#'.length)
 
-/** Each balance equals the sums of the existing expenses and the completed settlements. The debts of a user net to their balance. */
+/** Each balance equals the sums of the existing expenses and the completed settlements. A user's debts and credits sum up to the balance. */
 const checkBalances = (items: Items, accepted: readonly Event[], wrong: Wrong) => {
   const wanted = sumAccepted(accepted)
   const found = new Set<string>()
@@ -175,7 +175,7 @@ const checkBalances = (items: Items, accepted: readonly Event[], wrong: Wrong) =
 
 const plain = (_: string, value: unknown): unknown => (typeof value === 'bigint' ? String(value) : value)
 
-/** The parts of an expense sum up to its amount. Each user with a part has a `PART#` item. A deleted expense has none. */
+/** The parts of an expense sum up to its amount. Each user with a part, except the payer, has a `PART#` item. A deleted expense has no such item. */
 const checkExpenseItems = (items: Items, wrong: Wrong) => {
   const parts = new Set(of<ParticipantItem>(items, 'PART#').map(keyOf))
   for (const expense of of<ExpenseItem>(items, 'TX#')) {
@@ -199,7 +199,7 @@ const checkExpenseItems = (items: Items, wrong: Wrong) => {
   for (const key of deleted) wrong(`${key.replace('\u0000', ' ')} is listed as deleted, and is not deleted`)
 }
 
-/** A transaction settles one settlement, which claimed it. The item of the receiver has the status of the settlement. */
+/** A transaction settles only the settlement that claimed it. The receiver's copy of a settlement has the status of the settlement. */
 const checkSettlements = (items: Items, wrong: Wrong) => {
   const settled = new Set<string>()
   for (const { groupId, id, toUserId, status, txHash } of of<SettlementItem>(items, 'SETTLE#')) {

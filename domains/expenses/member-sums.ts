@@ -1,7 +1,7 @@
 import type { Event } from '../../schemas/event.ts'
 import type { ExpensesEvent } from '../../schemas/generated/expenses.ts'
 
-/** What each member paid, shares, sent and received, by `group currency user`. Shares no code with the folds. */
+/** The sums that each member paid, shares, sent and received, by `group currency user`. This file shares no code with the folds. */
 export type MemberSums = ReadonlyMap<string, { paid: bigint; share: bigint; sent: bigint; received: bigint }>
 
 interface ExpenseState {
@@ -19,7 +19,7 @@ interface SettlementState {
   counts: boolean
 }
 
-/** Takes the last state of each expense and settlement from the accepted events, and adds up those that count. */
+/** Adds up the last states of all expenses and settlements, without deleted expenses and unconfirmed settlements. */
 export const sumAccepted = (accepted: readonly Event[]): MemberSums => {
   const expenses = new Map<string, ExpenseState>()
   const settlements = new Map<string, SettlementState>()

@@ -2,7 +2,7 @@ import type { Random } from '../../simulation/random.ts'
 
 export const USERS = ['ann', 'ben', 'constructor']
 
-/** The ids of a group that the workload has drawn so far. The folds can refuse their events. */
+/** The ids that the workload has drawn for a group so far. Some of them do not exist in the items, because a fold refused the event. */
 export interface GroupDraft {
   readonly group: string
   readonly expenses: { readonly id: string; payer: string; revision: number }[]

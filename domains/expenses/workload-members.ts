@@ -38,7 +38,7 @@ export const drawMemberEvent = ({ random, group: key }: DrawContext): EventDraft
   ])
 }
 
-/** This user joins only by invitation. */
+/** This user is not among the first members, and joins by invitations. */
 const GUEST = 'dan'
 const HOUR = 3_600_000
 
@@ -102,7 +102,7 @@ export const guestVisit = ({ random, group: key, invitations, now }: DrawContext
   ]
 }
 
-/** Mostly by the first user, who owns the group until they leave it. */
+/** An event that only the owner can cause. Its actor is mostly the first user, who owns the group until they leave it. */
 export const drawOwnerEvent = ({ random, group: key }: DrawContext): EventDraft => {
   const [by, userId] = [random.chance(0.7) ? (USERS[0] ?? '') : random.pick(USERS), random.pick([GUEST, ...USERS])]
   const draw = random.next()

@@ -31,7 +31,7 @@ const MONEY = [
 
 const codec = openCodec()
 
-/** Events for one or two groups. Few ids and transaction hashes, so that events collide. Some events are edits by people who may not edit. */
+/** Events for one or two groups. Uses few ids and transaction hashes, so that events collide. Some edits come from people who must not edit. */
 export const expensesWorkload = (random: Random, length: number): Workload => {
   const factory = createEventFactory(random)
   const groups: readonly GroupDraft[] = GROUPS.slice(0, random.between(1, 2)).map((group) => ({
@@ -50,7 +50,7 @@ export const expensesWorkload = (random: Random, length: number): Workload => {
   const isSealed = random.chance(0.5)
   const subjectsToForget = isSealed && random.chance(0.6) ? USERS.slice(0, random.between(1, 2)) : []
   const keys = [...groups.map(({ group }) => group), ...HASHES.map((hash) => `tx:${hash}`)]
-  // A key that stays parked forever cannot forget a person, so no undecodable record gets a key.
+  // A key that stays parked forever cannot forget a person. So if people are forgotten, no key gets an undecodable record.
   const clients = assignToClients(random, { events, keys, ...(subjectsToForget.length > 0 ? { poisoned: [] } : {}) })
   return {
     domain: expenses,
@@ -102,7 +102,7 @@ const drawExpense = ({ random }: DrawContext, payerId: string) => {
 const recordExpense = (context: DrawContext): EventDraft => {
   const { random, group: key, expenses: drafted, now } = context
   const payer = random.pick(USERS)
-  // Repeats an expense, as a client does that got no answer.
+  // Sometimes repeats an expense, like a client that received no answer.
   const isRepeated = drafted.length > 0 && random.chance(0.1)
   const id = isRepeated ? random.pick(drafted).id : `${key}-e${drafted.length}`
   if (!isRepeated) drafted.push({ id, payer, revision: 1 })
@@ -121,7 +121,7 @@ const recordExpense = (context: DrawContext): EventDraft => {
   }
 }
 
-/** Mostly by the payer, and mostly with the next revision number. */
+/** Revises an expense, mostly as its payer, and mostly with the next revision number. */
 const reviseExpense = (context: DrawContext): EventDraft => {
   const { random, group: key, expenses: drafted, now } = context
   if (drafted.length === 0) return recordExpense(context)

@@ -23,12 +23,12 @@ const codec = openCodec()
 interface Diary {
   readonly random: Random
   readonly user: string
-  /** Ids of the meals that this user logged, also of deleted and refused ones. */
+  /** Ids of the meals that this user logged, also of deleted and refused meals. */
   readonly meals: string[]
   readonly now: number
 }
 
-/** Events for one to three users. Few meals and few days, so that events collide. */
+/** Events for one to three users. Uses few meals and few days, so that events collide. */
 export const mealsWorkload = (random: Random, length: number): Workload => {
   const factory = createEventFactory(random)
   const users = USERS.slice(0, random.between(1, USERS.length))
@@ -47,7 +47,7 @@ export const mealsWorkload = (random: Random, length: number): Workload => {
   }
   const isSealed = random.chance(0.5)
   const subjectsToForget = isSealed && random.chance(0.6) ? users.slice(0, random.between(1, 2)) : []
-  // A key that stays parked forever cannot forget a person, so no undecodable record gets a key.
+  // A key that stays parked forever cannot forget a person. So if people are forgotten, no key gets an undecodable record.
   const clients = assignToClients(random, {
     events,
     keys: users,
@@ -113,7 +113,7 @@ const drawTexts = (random: Random) => ({
   emoji: maybe(random, () => '🍲'),
   notes: maybe(random, () => 'at home'),
 })
-/** Within the last three days, in steps of half an hour, so also near midnight and near 04:00, where a day starts. */
+/** An instant in the last three days, in steps of half an hour. Some are near midnight, and near 04:00, where a logical day starts. */
 const instant = ({ random, now }: Diary) => now - random.between(0, 2) * 86_400_000 - random.between(0, 40) * 1_800_000
 
 const drawMealTime = (diary: Diary) => {
@@ -127,7 +127,7 @@ const drawMealTime = (diary: Diary) => {
 
 const logMeal = (diary: Diary): EventDraft => {
   const { random, user: key } = diary
-  // Repeats a meal, as a client does that got no answer.
+  // Sometimes repeats a meal, like a client that received no answer.
   if (diary.meals.length > 0 && random.chance(0.1)) return { ...mealOf(diary, random.pick(diary.meals)), key }
   const at = drawMealTime(diary)
   const mealId = mealIdOf(isoOf(at.eatenAt), `m${diary.meals.length}`)

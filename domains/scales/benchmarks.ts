@@ -23,7 +23,7 @@ const readingsOf = (name: string, everyMs: number, batch?: WriteWorkload['batch'
   }
 }
 
-/** The source document's two updates per reading: the tap's state, and the device's telemetry with its entry in the index of batteries. */
+/** The two items that the original design updates per reading: the tap's state, and the telemetry with its entry in the index of batteries. */
 const updatedItems = ({ data, meta }: Event): readonly Item[] => {
   const { level_pct, weight_lbs, battery_v, battery_pct, at } = data as ReadingReportedData
   const updated_at = new Date(at).toISOString()

@@ -15,7 +15,7 @@ import type { StoredSeries, CheckInput } from '../../simulation/workload.ts'
 
 type Wrong = (detail: string) => void
 
-/** The invariants of the scales for every log. They use no folds: they check each event, and the items at the end. */
+/** Checks the invariants of the scales for a log: each event, and the items and points at the end. The invariants use no code of the folds. */
 export const checkScales = ({ topic, codec, rules, stored }: CheckInput): readonly Violation[] => {
   const details: string[] = []
   const wrong: Wrong = (detail) => void details.push(detail)
@@ -37,7 +37,7 @@ export const checkScales = ({ topic, codec, rules, stored }: CheckInput): readon
   return details.map((detail) => ({ checker: 'domain', detail }))
 }
 
-/** For each tap, the names of the readings that counted since it was opened. */
+/** For each tap, the names of the readings that counted since the tap was opened. */
 type CountedReadings = Map<string, readonly string[]>
 
 /** The readings that counted, and the names of the points that the series must contain. */
@@ -52,7 +52,7 @@ const nameOf = ({ device_id, boot, seq }: ReadingReportedData): string => `${dev
 
 const isReading = (event: Step['event']): event is ReadingReported => event.type === 'ReadingReported'
 
-/** The tap of the reading, by the items when the reading arrived. `isGone`: the tap was removed after the reading. */
+/** The tap of the reading, from the items as they were when the reading arrived. `isGone`: the tap was removed after the measurement. */
 const tapOf = (
   { data, meta: { key: loc } }: ReadingReported,
   get: Get,
@@ -67,7 +67,7 @@ const tapOf = (
     : { tap, isGone: timeline.since === null || data.at < timeline.since }
 }
 
-/** A tap that is removed and opened again counts its readings anew. */
+/** Forgets the readings of a removed tap: if the tap is opened again, the same readings count again. */
 const forgetRemovedTap = ({ event: { type, data, meta }, result: { items = [] } }: Step, memory: CountedReadings) => {
   if (type === 'TapRemoved' && items.length > 0)
     memory.delete(tapKeyOf(meta.key, (data as { readonly tap: string }).tap))
@@ -149,7 +149,7 @@ const checkPoints = (step: Step, { counted: memory, readings }: SeriesState, wro
   readings.add(pointName({ ...where, values: {} }))
 }
 
-/** The series contains each accepted reading, and no other. By the timelines, each reading belongs to one keg or to none. */
+/** The series contains each accepted reading, and no other reading. By the timelines, each reading belongs to at most one keg. */
 const checkStored = ({ name, points, items }: StoredSeries, { readings }: SeriesState, wrong: Wrong) => {
   const found = [...points].filter(([, { measure }]) => measure === 'reading')
   for (const reading of readings) if (!points.has(reading)) wrong(`${name} has no ${reading}`)
@@ -171,8 +171,9 @@ const isItem = <I extends Item>(change: Change | undefined): change is I =>
   change !== undefined && !('_removed' in change)
 
 /**
- * There is one alert per type and entity. It begins if there is none, fires once, and ends before the next one begins. The history has a row of
- * each transition, and the end is later than the firing. Only a firing that a late reading disproves disappears, or moves to that reading.
+ * There is at most one alert per type and entity. It fires once, and ends before the next alert begins. The history has a row for each
+ * transition, and an alert ends later than it fired. If a late reading shows that a firing was wrong, its row is removed or gets the time of
+ * that reading.
  */
 const checkAlerts = (step: Step, wrong: Wrong) => {
   const {

@@ -253,7 +253,7 @@ const reading = (context: DrawContext, scale: Scale): ReadingReportedData => {
   if (before !== undefined && random.chance(0.1)) return { ...before, at: before.at + random.pick([0, 0, 300]) }
   if (before !== undefined && random.chance(0.05))
     return { ...before, at: now, weight_lbs: (before.weight_lbs ?? 0) + 1 }
-  // A restart of the scale. A tap remembers the sequence numbers of two boots.
+  // Restarts the first scale at most once: a tap remembers the sequence numbers of three boots only.
   if (scale.boot === 'b1' && scale.id.endsWith('01') && random.chance(0.03)) [scale.boot, scale.seq] = ['b2', 0]
   scale.seq += 1
   scale.weight = nextWeight(random, scale.weight)

@@ -13,7 +13,7 @@ export interface KafkaConfig {
   readonly brokers: readonly string[]
   readonly partitions: number
   readonly ssl: boolean
-  /** A processor that sends no heartbeat for this time loses its partitions, in milliseconds. */
+  /** Milliseconds. A processor that sends no heartbeat for this time loses its partitions. */
   readonly sessionMs: number
   readonly sasl?: { readonly mechanism: SaslMechanism; readonly username: string; readonly password: string }
 }
@@ -30,6 +30,7 @@ export interface JoinConfig {
   readonly password?: string
   /** Default: derived from the name of this machine. */
   readonly clientId?: string
+  /** The name of the shared subscription. Absent: every process receives every message. */
   readonly share?: string
 }
 
@@ -55,9 +56,9 @@ export interface Config {
   readonly edges: Readonly<Record<string, ConfiguredEdge>>
   /** Requests per person and UTC day. Null: no limit. */
   readonly quota: { readonly reads: number | null; readonly writes: number | null }
-  /** Requests per token and minute. Null: no limit. */
+  /** Requests per minute and token, or per person who signs in without a token. Null: no limit. */
   readonly rateLimit: number | null
-  /** One of this many requests is counted, with that weight. Null: none is counted. */
+  /** With N, the server counts one of N requests, and counts it as N requests. Null: the server counts no request. */
   readonly usageSample: number | null
   readonly logLevel: LogLevel
 }
@@ -159,7 +160,7 @@ const assemble = (value: ValueOf, mistakes: string[]): Omit<Config, 'domains' | 
   }
 }
 
-/** Default: embedded. If both the log and the items are services, several processes can run, so the default is the shared DynamoDB. */
+/** `isServices`: the log and the items are services. Then several processes can run, so the default is the shared DynamoDB. Otherwise: embedded. */
 const seriesOf = (chosen: string | undefined, isServices: boolean): SeriesConfig => {
   if (chosen === undefined) return { kind: isServices ? 'dynamodb' : 'embedded' }
   if (chosen === 'dynamodb') return { kind: 'dynamodb' }

@@ -6,9 +6,9 @@ import type { Name } from './variables.ts'
 interface Description {
   /** The heading of docs/configuration.md under which the variable is listed. */
   readonly group: string
-  /** What the variable sets, in Markdown. */
+  /** The description of the variable, in Markdown. */
   readonly about: string
-  /** What happens without the variable, if its fallback is no value. */
+  /** The behaviour of the program if the variable is not set and has no default value. */
   readonly unset?: string
 }
 
@@ -125,7 +125,7 @@ export const describedVariables = (domains: Domains): readonly DescribedVariable
   })),
 ]
 
-/** The default as a person writes it. Undefined: without the variable there is no value. */
+/** The default, written as a user sets it: for example `127.0.0.1:8080`, `on` or `off`. Undefined if the variable has no default value. */
 export const defaultOf = ({ fallback }: Variable<unknown>): string | undefined => {
   if (fallback === undefined || (Array.isArray(fallback) && fallback.length === 0)) return undefined
   if (fallback === null) return 'off'

@@ -1,10 +1,10 @@
 import type { Variables } from '../../producers/variables.ts'
 import type { Env } from './variables.ts'
 
-/** Variables of docker-compose.yml and of the tests. The program does not read them, and they are no mistake. */
+/** Variables that docker-compose.yml and the tests use. The program does not read these variables, and reports no mistake for them. */
 const OTHERS = /^TRIBUTARY_(KAFKA_PORT|DYNAMODB_PORT|TIMESTREAM_PORT|REQUIRE_\w+|TEST_\w+)$/
 
-/** Returns a mistake for each variable with our prefix that the program does not read. Most often its name is misspelt. */
+/** Returns one mistake per variable that begins with `TRIBUTARY_` and that the program does not read. Most often such a name is misspelt. */
 export const unknownNames = (env: Env, variables: Variables): string[] => {
   const names = Object.keys(variables)
   const known = new Set([
@@ -24,7 +24,7 @@ const nearest = (name: string, names: readonly string[]): string => {
     .map((known) => ({ known, distance: editDistance(name, known) }))
     .sort((a, b) => a.distance - b.distance)
   const best = scored[0]
-  // At most a third of the letters may differ, and at least one.
+  // A known name is near if at most a third of the letters after the prefix differ. In a short name one letter may always differ.
   const most = Math.max(1, Math.floor((name.length - PREFIX.length) / 3))
   return best !== undefined && best.distance <= most ? ` (did you mean ${best.known}?)` : ''
 }

@@ -107,7 +107,7 @@ const oneOf =
     return choice
   }
 
-/** 32 bytes in hex or base64. */
+/** Accepts 32 bytes in hex or base64. */
 const keyText: Parse<string | undefined> = (value) => {
   if (/^[0-9a-fA-F]{64}$/.test(value) || /^[A-Za-z0-9+/]{43}=$/.test(value)) return value
   throw new Mistake('is not 32 bytes in base64 or hex; create a key with: openssl rand -base64 32')
@@ -166,7 +166,10 @@ export const requireDistinctVariables = ({ records }: Domains): void =>
 
 export type Env = Readonly<Record<string, string | undefined>>
 
-/** The text of a variable. A secret can be in a file instead: `<NAME>_FILE` contains the path. Undefined if the variable is unset or empty. */
+/**
+ * The text of a variable. Undefined if the variable is unset or empty. A secret can be in a file: `<NAME>_FILE` contains the path of the file.
+ * Throws a `Mistake` if both are set, or if the file cannot be read.
+ */
 export const givenText = (env: Env, name: string, { secret: isSecret }: Variable<unknown>): string | undefined => {
   const direct = env[name]
   const path = isSecret === true ? env[`${name}_FILE`] : undefined

@@ -6,7 +6,7 @@ import { syncPath } from '../../processors/adapters/sync-path.ts'
 import { Fault } from '../../schemas/fault.ts'
 import type { Config } from '../config/config.ts'
 
-/** Whether the log, the tables and the keys are all in the data folder. Only then these commands can back them up. */
+/** True if the log, the tables and the keys are all in the data folder. Only then `backup` and `restore` work. */
 export const isOneFolder = ({ kafka, dynamodb }: Pick<Config, 'kafka' | 'dynamodb'>): boolean =>
   kafka === undefined && dynamodb === undefined
 
@@ -25,17 +25,17 @@ interface FileEntry {
   readonly sha256: string
 }
 
-/** The list of a backup's files. It is written last, so a backup without one is not complete. */
+/** The list of the files of a backup. It is written last, so a backup without this list is not complete. */
 export interface Manifest {
   readonly format: number
-  /** RFC 3339. Every event that was acknowledged before is in the backup. */
+  /** The begin of the backup, RFC 3339. Every event that was acknowledged before this time is in the backup. */
   readonly begun: string
-  /** How many keys of people were destroyed by then. */
+  /** The number of keys of people that the key file of the backup lists as destroyed. */
   readonly destroyed: number
   readonly files: readonly FileEntry[]
 }
 
-/** How many keys of people a key file lists as destroyed. */
+/** The number of keys of people that a key file lists as destroyed. */
 export const destroyedIn = (keyFile: string): number => {
   const file = openKeyFile(keyFile, 'read')
   const destroyed = [...file.people.values()].reduce((sum, person) => sum + person.destroyed.length, 0)
@@ -51,7 +51,7 @@ export const emptyFolder = (folder: string): void => {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
 }
 
-/** Fault: `bad-usage` if one of the folders contains another one. */
+/** Fault: `bad-usage` if two of the folders are the same, or if one folder contains another. */
 export const refuseNested = (...folders: readonly string[]): void => {
   const paths = folders.map((folder) => resolve(folder) + sep)
   for (const [index, path] of paths.entries()) {

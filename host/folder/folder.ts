@@ -20,14 +20,14 @@ import { Fault, messageOf } from '../../schemas/fault.ts'
 import { connectIn, codeOf, listenIn } from '../ipc/unix-socket.ts'
 
 /**
- * The version of everything that the folder contains. It is raised when older programs can no longer read the folder.
+ * The format of the data folder. This number is raised when older programs can no longer read the folder.
  * 2: blocks and segments of the log have checksums over their headers.
  */
 const FORMAT = 2
-/** Marks a data folder. */
+/** The name of the file that marks a data folder. It contains the format. */
 export const MARKER = 'tributary.json'
 const SOCKET = 'tributary.sock'
-/** The time that a process waits for a lock whose owner does not answer. The owner is starting or stopping, or only tested the lock. */
+/** The maximum wait for a lock whose owner does not answer, in milliseconds. The owner is starting or stopping, or only tests the lock. */
 const PATIENCE_MS = 5_000
 const RETRY_MS = 25
 
@@ -41,7 +41,10 @@ export interface FolderLock {
   release(): Promise<void>
 }
 
-/** Creates the folder if it is missing. Rejects a folder that cannot be used. */
+/**
+ * Creates the folder and its marker if they are missing. Faults: `data-folder-unusable`; `data-folder-foreign` if the folder contains other files;
+ * `data-folder-newer` if a newer program wrote the folder.
+ */
 export const prepareFolder = (folder: string): void => {
   try {
     makeFolder(folder)
@@ -67,7 +70,7 @@ export const prepareFolder = (folder: string): void => {
   }
 }
 
-/** Names that the program may have created before it wrote the marker, and the one that a new volume contains. */
+/** Names that a folder without a marker may contain: those that the program creates before the marker, and `lost+found` of a new volume. */
 const EXPECTED = ['log', 'tables', 'keys', 'series', 'builds', 'locks', 'lost+found']
 
 const refuseForeign = (folder: string): void => {
@@ -91,7 +94,7 @@ export const requireFolder = (folder: string): void => {
   )
 }
 
-/** Returns true if the folder has a marker. Also returns true if the folder cannot be read: opening it then reports why. */
+/** Returns true if the folder has a marker. Also returns true if the folder cannot be read: opening the folder then reports the reason. */
 export const isDataFolder = (folder: string): boolean => {
   try {
     accessSync(join(folder, MARKER))
@@ -112,7 +115,7 @@ const makeFolder = (folder: string): void => {
   }
 }
 
-/** Replaces the marker whole, so that a crash leaves the old one or the new one. */
+/** Replaces the marker in one step, so that a crash leaves the old marker or the new marker. */
 const writeMarker = (marker: string): void => {
   writeFileSync(`${marker}.new`, `${JSON.stringify({ format: FORMAT })}\n`)
   renameSync(`${marker}.new`, marker)
@@ -123,7 +126,7 @@ const formatIn = (marker: string): number => {
     const { format } = JSON.parse(readFileSync(marker, 'utf8')) as { format?: unknown }
     if (typeof format === 'number' && Number.isInteger(format)) return format
   } catch {
-    // Not JSON: reported below.
+    // The marker is not JSON. The fault below reports it.
   }
   throw new Fault(
     'data-folder-unusable',
@@ -135,8 +138,8 @@ const formatIn = (marker: string): number => {
 const lockPath = (folder: string): string => join(folder, 'locks', 'folder')
 
 /**
- * Connects to the server that has the folder. Returns undefined only if no process has it. If a server is starting and does not listen yet, waits for its
- * socket. Creates nothing. Fault: `data-folder-in-use` if the server does not answer within five seconds.
+ * Connects to the server that has the folder. Returns undefined only if no process has the folder. If a server is starting and does not listen
+ * yet, waits for its socket. Creates nothing. Fault: `data-folder-in-use` if the server does not answer within five seconds.
  */
 export const connectToServer = async (folder: string): Promise<Socket | undefined> => {
   const found = await retrying(
@@ -147,7 +150,7 @@ export const connectToServer = async (folder: string): Promise<Socket | undefine
   return found
 }
 
-/** Repeats an attempt with such a result for five seconds. */
+/** The rule for repeating an attempt: while `result` is true for what the attempt returned, and for at most five seconds. */
 const untilDeadline = <T>(result: (found: T) => boolean): Retry<T> => ({
   clock: systemClock,
   when: { result },
@@ -156,9 +159,10 @@ const untilDeadline = <T>(result: (found: T) => boolean): Retry<T> => ({
 })
 
 /**
- * Takes the folder for this process, until `release` or the end of the process. The lock is in the kernel, so only one process can have a folder, under
- * any path and in any container. The socket only carries commands. While this process has the folder, its other code must not open the files in `locks/`
- * (see takeFileLock). `note` receives one line for each change to a folder that an earlier release or the user created.
+ * Takes the folder for this process, until `release` or the end of the process. The lock is in the kernel, so only one process can have a
+ * folder, under any path and in any container. The socket only carries commands. While this process has the folder, its other code must not
+ * open the files in `locks/` (see takeFileLock). `note` receives one line for each change to a folder that an earlier release or the user
+ * created.
  * Fault: `data-folder-in-use`.
  */
 export const lockFolder = async (
@@ -199,13 +203,13 @@ const takeLock = async (folder: string): Promise<FileLock> => {
   return lock
 }
 
-/** Takes the lock. Undefined if another process has it and does not listen: that process is starting or stopping. */
+/** Takes the lock. Undefined if another process has the lock and does not listen: that process is starting or stopping. */
 const tryLock = async (folder: string): Promise<FileLock | undefined> => {
   const lock = await takeFileLock(lockPath(folder))
   const owner = await connectIn(folder, SOCKET)
   if (owner === undefined) return lock
   owner.destroy()
-  // With the lock taken, an owner that answers is a process of an earlier release, whose lock was its socket.
+  // Another process uses the folder. If this process got the lock, the other process is of an earlier release, whose lock was its socket.
   lock?.release()
   throw inUse(folder)
 }
@@ -216,7 +220,7 @@ const inUse = (folder: string): Fault =>
     `Another tributary process uses the data folder ${folder}. Stop that process, or set TRIBUTARY_DATA to another folder.`,
   )
 
-/** Removes the permissions of other users. If the folder belongs to another user, it is not changed. */
+/** Removes the permissions of other users on the folder. If this user may not do so, reports the problem with `note`. */
 const restrictAccess = (folder: string, note: (line: string) => void): void => {
   const mode = statSync(folder).mode & 0o777
   if ((mode & 0o077) === 0 || process.platform === 'win32') return
@@ -246,7 +250,8 @@ const upgradeMarker = (folder: string, note: (line: string) => void): void => {
   const marker = join(folder, MARKER)
   const format = formatIn(marker)
   if (format === FORMAT) return
-  // A process of an earlier release with a long path and another temporary folder does not answer here. It has the lock file of its log open.
+  // With a long path, an earlier release has its socket in the temporary folder. If its temporary folder is another one, it does not answer here.
+  // But it has a lock on the lock file of its log.
   if (isLockedElsewhere(join(folder, 'log', 'lock.mdb'))) throw inUse(folder)
   writeMarker(marker)
   note(

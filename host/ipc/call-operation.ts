@@ -20,9 +20,9 @@ export interface OperationCall<N extends OperationName> {
 
 /** How this process opens the log and the items, if no server performs the operation. */
 export interface Opening {
-  /** Folds new events meanwhile, because the operation waits until its events are folded. Default: false. */
+  /** True: folds new events during the operation, because the operation waits until its own events are folded. Default: false. */
   readonly processing?: boolean
-  /** Creates the data folder, tables and topics if they do not exist. Default: false. */
+  /** True: creates the data folder, tables and topics if they do not exist. Default: false. */
   readonly first?: boolean
 }
 
@@ -32,7 +32,7 @@ export type CallOperation = <N extends OperationName>(
   row?: (row: RowOf<N>) => void,
 ) => Promise<ResultOf<N>>
 
-/** Performs one operation: by the running server that has the data folder, or else in this process. */
+/** Performs one operation. If a running server has the data folder, the server performs it. Otherwise this process performs it. */
 export const callOperation = <N extends OperationName>(
   context: CommandContext,
   { name, args, row, opening = {} }: OperationCall<N>,

@@ -26,17 +26,23 @@ export interface CommandRecord {
 /** The report that a command has ended. */
 export interface CommandEnd {
   readonly id: string
-  /** `exit N`, the code of the fault that ended the command, `done` if it succeeded with an unknown exit code, or `unknown` if its process ended without a report. */
+  /**
+   * `exit N`, or the code of the fault that ended the command. `done`: the command succeeded, and its exit code is unknown. `unknown`: the process
+   * of the command ended without a report.
+   */
   readonly outcome: string
 }
 
 export interface EndedCommand extends CommandRecord, CommandEnd {}
 
-/** Reports a command to the server that logs it: directly to the server that has the folder, or through the control table. */
+/** Reports a command to a server, which logs it: directly to the server that has the data folder, or through the control table. */
 export interface Recorder {
-  /** Announces the command to the server that has the folder, once. Servers of earlier releases ignore it. */
+  /** Announces the command to the server that has the folder. Further calls do nothing. A server of an earlier release ignores the command. */
   announce(folder: string): Promise<void>
-  /** Writes a record to the control table, for a server to log. Only the first call writes one. With `onlyChanges`, a command that only reads leaves no record. */
+  /**
+   * Writes a record to the control table, for a server to log. Only the first call writes a record. With `onlyChanges`, a command that only reads
+   * leaves no record.
+   */
   leave(records: CommandRecords, outcome: string, onlyChanges: boolean): Promise<void>
   /** Reports the end of the command to the server to which it was announced. */
   end(outcome: string): Promise<void>
@@ -79,7 +85,10 @@ interface Announcement {
   close(): void
 }
 
-/** The connection stays open while the command runs. If it closes before the end is reported, the command's process has died. */
+/**
+ * Announces the command. Undefined if no server has the folder, or the server does not accept the announcement. The connection stays open while
+ * the command runs. If it closes before the end is reported, the server logs that the process of the command died.
+ */
 const announceTo = async (folder: string, record: CommandRecord): Promise<Announcement | undefined> => {
   const socket = await connectToServer(folder)
   if (socket === undefined) return undefined
@@ -92,7 +101,7 @@ const announceTo = async (folder: string, record: CommandRecord): Promise<Announ
   })
 }
 
-/** The handlers of the two requests of a recorder. `log` receives each announced command when it has ended. */
+/** The handlers of the two requests of a recorder. `log` receives each announced command when the command has ended. */
 export const commandHandlers = (
   log: (ended: EndedCommand) => void,
 ): { readonly command: Handler<'command'>; readonly 'command-ended': Handler<'command-ended'> } => {
@@ -112,10 +121,10 @@ export const commandHandlers = (
   }
 }
 
-/** Records that no server has logged yet, in the control table. */
+/** The records in the control table that no server has logged yet. */
 export interface CommandRecords {
   put(ended: EndedCommand): Promise<void>
-  /** Removes the records and returns them. If several servers take records, one of them gets each record. */
+  /** Removes the records and returns them. If several servers take records, only one server gets each record. */
   take(): Promise<readonly EndedCommand[]>
 }
 
@@ -151,7 +160,7 @@ const endedCommandOf = ({ id, by, uid, host, command, at, outcome }: Item): Ende
 
 export const outcomeOf = (error: unknown): string => (isFault(error) ? error.code : 'internal')
 
-/** The commands that change something. `generations` does so only with `--drop`. */
+/** The commands that change something. The command `generations` changes something only with `--drop`. */
 export const CHANGES: readonly string[] = [
   'token create',
   'token revoke',
@@ -201,7 +210,7 @@ const pathOf = (command: Command): string =>
     ? command.name()
     : `${pathOf(command.parent)} ${command.name()}`
 
-/** Undefined if the system has no name for the user. */
+/** The name of the user of this process. Undefined if the operating system has no name for the user. */
 export const osUser = (): string | undefined => {
   try {
     return userInfo().username

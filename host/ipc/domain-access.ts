@@ -30,19 +30,19 @@ export interface DomainAccess {
   readonly control: Pick<Control, ControlMethod>
   /** The number of the serving generation. */
   readonly serving: number
-  /** Whether the store of the items removes expired items by itself. */
+  /** True if the store of the items removes expired items by itself. */
   readonly removesExpired: boolean
   store(generation: number): Promise<Pick<Store, 'scan' | 'load' | 'checkpoints' | 'reader'>>
   /** The points of a generation. Undefined if the domain has no series. */
   series(generation: number): Promise<Pick<Series, 'list' | 'retainedFrom'> | undefined>
-  /** A temporary local store. If `work` is given and large enough for several workers, they fold it into the store first. */
+  /** Opens a temporary local store. If `work` is given and large enough for several workers, these workers fold it into the store first. */
   scratch(work?: SharedWork): Promise<Scratch>
   storage(): Promise<BuildStorage>
   /** Makes sure that a processor follows the listed generations. */
   ensureFollowed(): Promise<void>
   /** True if this process has the data folder, so no other process serves. */
   readonly isExclusive: boolean
-  /** The fold version of the running server, if only that server can follow. Undefined otherwise. */
+  /** The fold version of the running embedded server: only this server can follow a generation. Undefined without such a server. */
   serverFoldVersion(): Promise<number | undefined>
   close(): Promise<void>
 }
@@ -69,7 +69,7 @@ export const forEachDomain = async (
   }
 }
 
-/** Access through this process's own connections. */
+/** Access through the open log and stores of this process, without a server. */
 const localAccess = async (
   { adapters, clock, config, folderLock }: Runtime,
   pipeline: Pipeline,
@@ -89,7 +89,7 @@ const localAccess = async (
     series: async (generation) => (await pipeline.generation(generation)).series,
     scratch: (work) => adapters.scratch(domain, isExclusive ? sharedFold(config, domain, work) : undefined),
     storage: () => Promise.resolve(adapters.buildStorage(domain)),
-    // With log and items as services, other processes follow. A folder without a server is followed by this process.
+    // On Kafka and DynamoDB, other processes follow the generations. In a data folder without a server, this process must follow them.
     ensureFollowed: () => (isExclusive ? pipeline.start('processor') : Promise.resolve()),
     isExclusive,
     serverFoldVersion: () => Promise.resolve(undefined),

@@ -64,7 +64,7 @@ const HANDLERS: Omit<Handlers, 'command' | 'command-ended'> = {
   'store-checkpoints': checkpointsOf,
 }
 
-/** Performs operations on an open runtime. `log` receives each announced command when it has ended. Default: it is not logged. */
+/** Performs operations on an open runtime. `log` receives each announced command when it has ended. Default: nothing is logged. */
 export const createPerform = (runtime: Runtime, log: (ended: EndedCommand) => void = () => undefined): Perform => {
   const handlers: Handlers = { ...HANDLERS, ...commandHandlers(log) }
   return (name, args, output) => handlers[name](runtime, args, output)

@@ -29,7 +29,7 @@ interface GenerationArgs extends DomainArgs {
   readonly generation: number
 }
 
-/** The addresses on which a server listens. Null: it does not have this one. */
+/** The addresses on which a server listens. Null: the server does not listen on this address. */
 interface ServerAddresses {
   readonly http: string | null
   readonly admin: string | null
@@ -53,7 +53,7 @@ export type ControlMethod = (typeof CONTROL_METHODS)[number]
 export type ControlArgs = { readonly [M in ControlMethod]: Parameters<Control[M]> }
 export type ControlResults = { readonly [M in ControlMethod]: Awaited<ReturnType<Control[M]>> }
 
-/** One call of a method of the control table. `verb` and `args` are the names in requests of all releases. */
+/** One call of a method of the control table. All releases use the names `verb` and `args` in requests. */
 export interface ControlCall<M extends ControlMethod = ControlMethod> extends DomainArgs {
   readonly verb: M
   readonly args: ControlArgs[M]
@@ -109,7 +109,7 @@ export type ArgsOf<N extends OperationName> = Operations[N]['args']
 export type RowOf<N extends OperationName> = Operations[N]['row']
 export type ResultOf<N extends OperationName> = Operations[N]['result']
 
-/** Receives the output of an operation while it runs: rows are its data, progress is for people. */
+/** Receives the output of an operation while the operation runs. Rows are the data of the operation, progress is text for people. */
 export interface OperationOutput<Row> {
   /** Resolves when the receiver accepts more rows. */
   row(row: Row): Promise<void> | void

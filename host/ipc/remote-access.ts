@@ -62,7 +62,7 @@ export const openRemoteAccess = async (config: Config, domain: Domain): Promise<
       )
     },
     scratch: (work) => makeScratch(domain, sharedFold(config, domain, work)),
-    // The server opens the files of the new generation only after the control table lists it as following.
+    // This process can write the files of the new generation, because the server opens them only when the generation is listed as following.
     storage: async () =>
       embeddedBuildStorage(config, domain, { tables: await openTables(join(config.data, 'tables')), series }),
     ensureFollowed: () => Promise.resolve(),
@@ -71,7 +71,7 @@ export const openRemoteAccess = async (config: Config, domain: Domain): Promise<
   }
 }
 
-/** Requests to the server. Each has a connection of its own. */
+/** Requests to the server. Each request has a connection of its own. */
 interface ServerCalls {
   connect(): Promise<Socket>
   call<N extends OperationName>(name: N, args: ArgsOf<N>): Promise<ResultOf<N>>
@@ -110,7 +110,7 @@ const openLog = async ({ data, kafka }: Config, { name, topic }: Domain, server:
     )
   const logs = await openEmbeddedLogs(data, 'read')
   const log: Log = await whileQuiet(server, () => logs.open(topic))
-  // Only the server has the consumer groups.
+  // Only the server has the consumer groups, so this is a request to the server.
   const admin: DomainAccess['admin'] = { isFollowed: (group) => server.call('followed', { domain: name, group }) }
   return { log, admin, close: () => logs.close() }
 }
@@ -118,8 +118,9 @@ const openLog = async ({ data, kafka }: Config, { name, topic }: Domain, server:
 const ATTEMPTS = 5
 
 /**
- * Opens the log while the server writes nothing to it. Opening an environment makes LMDB store the number of the last transaction, as it is in the file,
- * in the memory that all processes share. If the server commits in between, its commit disappears: readers miss it, and the server's next commit replaces it.
+ * Opens the log while the server writes nothing to the log. When a process opens an LMDB environment, LMDB copies the number of the last
+ * transaction from the file to the memory that all processes share. A commit of the server during this copy would be lost: readers would not see
+ * it, and the next commit of the server would replace it. Tries at most `ATTEMPTS` times.
  */
 const whileQuiet = async <T>({ connect }: ServerCalls, open: () => Promise<T>): Promise<T> => {
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
@@ -128,13 +129,13 @@ const whileQuiet = async <T>({ connect }: ServerCalls, open: () => Promise<T>): 
     let opened: Promise<T> | undefined
     const row = (): void => {
       if (performance.now() - requestedAt < OPENING_MS) opened = open()
-      // Awaited below, after the connection is closed. Until then a failure must not count as unhandled.
+      // The caller awaits `opened` after the connection is closed. Until then a failure must not count as unhandled.
       opened?.catch(() => undefined)
       opening.abort()
     }
     await callServer(await connect())('log-quiet', {}, { ...noOutput(), row, signal: opening.signal }).catch(
       (error: unknown) => {
-        // A server of an earlier release.
+        // A server of an earlier release has no such operation, so this opens the log without it.
         if (isFault(error, 'operation-unknown')) opened = open()
         else if (!opening.signal.aborted) throw error
       },

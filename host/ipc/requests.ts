@@ -22,7 +22,7 @@ const nullable =
   (value) =>
     value === null || check(value)
 
-/** Fields that a request can leave out. */
+/** The check of a field that a request can leave out. */
 const optional =
   (check: Check): Check =>
   (value) =>
@@ -36,7 +36,7 @@ const knownMethod: Check = (method) => {
 const ofDomain = { domain: text }
 const ofGeneration = { domain: text, generation: number }
 
-/** The check of each field in the arguments of each operation. Further fields are accepted: a command of another release may send them. */
+/** The check of each field in the arguments of each operation. Other fields are ignored, because a command of another release may send them. */
 const CHECKS: { readonly [N in OperationName]: { readonly [F in keyof Operations[N]['args']]-?: Check } } = {
   status: {},
   'token-create': { user: text, domain: text, scopes: text, name: text },

@@ -10,14 +10,14 @@ export const callServer =
   (name, args, output) =>
     sendRequest(socket, { name, args }, output)
 
-/** Yields the rows of one operation of the server. The server waits while the caller does not take them. */
+/** Yields the rows of one operation of the server. The server waits while the caller takes no rows. */
 export const streamFromServer = <N extends OperationName>(
   socket: Socket,
   name: N,
   args: ArgsOf<N>,
 ): AsyncIterable<RowOf<N>> => streamRows<RowOf<N>>(socket, { name, args })
 
-/** Connects to the server that has the folder. Fault: `server-gone` if there is none any more. */
+/** Connects to the server that has the folder. Fault: `server-gone` if no server has the folder any more. */
 export const requireServer = async (folder: string): Promise<Socket> => {
   const socket = await connectToServer(folder)
   if (socket !== undefined) return socket

@@ -3,7 +3,7 @@ import { createInterface } from 'node:readline'
 import { Fault, isFault, messageOf } from '../../schemas/fault.ts'
 import type { OperationOutput } from './operations.ts'
 
-/** Answers one request from the local socket. `name` and `args` are as they arrived: nothing has checked them. */
+/** Answers one request from the local socket. `name` and `args` are not checked yet. */
 export type AnswerRequest = (name: string, args: unknown, output: OperationOutput<unknown>) => Promise<unknown>
 
 /** One line of an answer. The last line is `done` or `fault`. */
@@ -17,7 +17,7 @@ const MAX_REQUEST_BYTES = 1024 * 1024
 
 /**
  * Answers one request per connection. Requests and answers are lines of JSON. A caller that closes the connection cancels its request.
- * `connections` are those that were opened before this call, while the server started.
+ * `connections`: the connections that were opened before this call, while the server started.
  */
 export const serveSocket = (
   { server, connections }: { readonly server: Server; readonly connections: ReadonlySet<Socket> },
@@ -105,7 +105,7 @@ const parseRequest = (text: string): { name: string; args: unknown } => {
   throw new Fault('bad-request', 'A request on the local socket is one line {"name": …, "args": …}.')
 }
 
-/** One request as it is sent. */
+/** One request to the server. */
 export interface Request {
   readonly name: string
   readonly args: unknown
@@ -139,13 +139,13 @@ export const sendRequest = <Row, Result>(
     socket.on('error', () => undefined)
     socket.on('close', () => {
       output.signal.removeEventListener('abort', hangUp)
-      // After the result this has no effect.
+      // If the result has arrived, this rejection has no effect.
       reject(output.signal.aborted ? (output.signal.reason as Error) : serverGone())
     })
     socket.write(`${toText(request)}\n`)
   })
 
-/** Sends one request and yields its rows. The server waits while the caller does not take them. */
+/** Sends one request and yields its rows. The server waits while the caller takes no rows. */
 export async function* streamRows<Row>(socket: Socket, request: Request): AsyncIterable<Row> {
   socket.on('error', () => undefined)
   socket.write(`${toText(request)}\n`)

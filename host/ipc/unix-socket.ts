@@ -6,9 +6,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Fault } from '../../schemas/fault.ts'
 
-/** A socket address has room for 104 bytes on macOS and 108 on Linux, with a zero at the end. */
+/** The maximum length of a socket path. A socket address has 104 bytes on macOS and 108 bytes on Linux, including a zero at the end. */
 const ADDRESS_BYTES = 103
-/** Linux reaches a folder through a descriptor of it. */
+/** On Linux, this folder contains a short path to each folder that this process has open. It replaces a path that is too long. */
 const DESCRIPTORS = '/proc/self/fd'
 
 /** The address of a socket in a folder, valid until `close`. */
@@ -37,7 +37,10 @@ export interface Listening {
   close(): Promise<void>
 }
 
-/** Listens on a socket in the folder that only this user can connect to. The caller has the folder's lock, so an existing socket belongs to a process that ended. */
+/**
+ * Listens on a socket in the folder, to which only this user can connect. Removes an existing socket: the caller has the lock of the folder, so
+ * that socket belongs to a process that has ended.
+ */
 export const listenIn = async (folder: string, name: string): Promise<Listening> => {
   const address = addressIn(folder, name)
   const server = createServer()
@@ -72,11 +75,11 @@ export const connectIn = async (folder: string, name: string): Promise<Socket | 
   return (await connectAt(address.path).finally(() => address.close())) ?? connectToFormer(folder, name)
 }
 
-/** Earlier releases listened in the temporary folder if the path was long. */
+/** Connects to a process of an earlier release, which listens in the temporary folder if the path is long. Undefined if there is none. */
 const connectToFormer = async (folder: string, name: string): Promise<Socket | undefined> => {
   const path = join(folder, name)
   if (path.length <= FORMER_LIMIT) return undefined
-  // They derived the name from the real path of the data folder, and from the path of a build's socket as it was given.
+  // Earlier releases derived the name of the socket from the real path of the data folder, and that of a build from the path as it was given.
   const former = [realpathSync(folder), path].map((named) =>
     join(tmpdir(), `tributary-${createHash('sha256').update(named).digest('hex').slice(0, 24)}.sock`),
   )

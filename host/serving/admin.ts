@@ -5,7 +5,7 @@ import { deadlineAfter } from '../../producers/deadline.ts'
 import { tooSlow } from '../../producers/commands.ts'
 
 export interface Readiness {
-  /** Whether this process can serve requests. */
+  /** True if this process can serve requests. */
   readonly ready: boolean
   readonly text: string
 }
@@ -15,7 +15,7 @@ export interface AdminParts {
   readonly metrics: () => Promise<string>
   /** The serving table of each domain. */
   readonly tables: () => Promise<unknown>
-  /** Called with the error if a request fails. The answer does not contain the error's message: only the log does. */
+  /** Called with the error if a request fails, to log it. The answer does not contain the message of the error. */
   readonly failed: (error: unknown) => void
 }
 
@@ -51,7 +51,7 @@ const ANSWERS: Readonly<
   '/v1/tables': async ({ tables }) => ({ content: [`${JSON.stringify(await tables())}\n`, 'application/json'] }),
 }
 
-/** The text for an error in an answer: the code of a fault, never its message, which may quote a client library. */
+/** The text for an error in an answer: the code of a fault and a fixed text. It never contains the message, which may quote a client library. */
 export const failureText = (error: unknown): string =>
   isFault(error)
     ? `${error.code}: ${WHAT_FAILED[error.code.split('-')[0] ?? ''] ?? 'it failed'}; see the log and docs/errors.md`

@@ -2,9 +2,12 @@ import type { Counter, Histogram } from 'prom-client'
 import type { EdgeReport } from '../../producers/http/server.ts'
 import type { Instruments } from './instruments.ts'
 
-/** The maximum of label sets of the histogram (17 series each) and of the counter. With all other metrics, a process stays below 5,000 series. */
+/**
+ * The maximum numbers of label sets of the histogram (17 time series per set) and of the counter (one per set). With all other metrics, a
+ * process stays below 5,000 time series.
+ */
 const [MAX_DURATIONS, MAX_RESPONSES] = [200, 800]
-/** Replaces the route and the method of answers beyond these maxima, and the method of requests with an unusual one. */
+/** The label that replaces the route and the method of answers beyond these maxima. It also replaces a method that is not in `METHODS`. */
 const OTHER = 'other'
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
 
@@ -31,7 +34,7 @@ export const answerReport = ({
 
 type Labels<Name extends string> = Readonly<Record<Name, string>>
 
-/** Binds each label set once. After `most` label sets, a new one is replaced by its `fallback`. */
+/** Returns a function that binds each label set once. After `most` label sets, `fallback` replaces each new label set. */
 const boundOnce = <Name extends string, Child>(most: number, bind: (labels: Labels<Name>) => Child) => {
   const children = new Map<string, Child>()
   const bound = (labels: Labels<Name>, key: string): Child => {

@@ -13,10 +13,10 @@ export interface StatusRow extends DomainStatus {
   readonly foldVersion: number
   /** The sum of the end offsets of all partitions. */
   readonly events: number
-  /** Null if the process that answers folds nothing. The metrics of the processors then contain the rate. */
+  /** Null if the process that measures is not a server. The metrics of the processors then contain the rate. */
   readonly eventsPerSecond: number | null
   readonly writeUnitsPerEvent: number | null
-  /** Settings of the topic that let it remove events, as `name=value`. */
+  /** The settings with which the topic removes events, as `name=value`. Empty if the topic keeps all events. */
   readonly retention: readonly string[]
 }
 
@@ -62,14 +62,14 @@ const measureStatusOf = async (
   }
 }
 
-/** Whether any process follows the serving generation. Without one, the generation does not change, even if its lag is 0. */
+/** Resolves to true if any process follows the serving generation. Otherwise new events do not change its items, even if its lag is 0 now. */
 export const isServingFollowed = ({ domain, admin, serving }: Pipeline): Promise<boolean> =>
   admin.isFollowed(groupOf(domain.name, serving().generation))
 
 export const unfollowed = (domain: string, generation: number): string =>
   `generation ${generation} of ${domain} serves, but no processor follows it: run tributary start of the release that made it, or flip to a generation that is followed (tributary generations ${domain})`
 
-/** The running build of any process, as its builder reported it last. */
+/** The generation that any process builds now, with the progress that the process reported last. Null if there is none. */
 const rebuildOf = (generations: readonly Generation[]): DomainStatus['rebuild'] => {
   const building = generations.find(({ lease }) => lease !== undefined)
   if (building === undefined) return null
@@ -87,7 +87,7 @@ type Added = 'trimmed' | 'retention' | 'parkedSince'
 /** A status as a server reports it. A server of an earlier release does not report the added fields. */
 export type ReportedStatusRow = Omit<StatusRow, Added> & Partial<Pick<StatusRow, Added>>
 
-/** Adds the fields that a server of an earlier release did not report. */
+/** Adds the fields that a server of an earlier release did not report, with an empty list or null. */
 export const completeStatusRows = (reported: readonly ReportedStatusRow[]): readonly StatusRow[] =>
   reported.map((each) => ({
     ...each,
@@ -102,7 +102,7 @@ export const trimmedTexts = (statuses: readonly Pick<StatusRow, 'domain' | 'topi
     .filter(({ trimmed }) => trimmed.length > 0)
     .map(({ domain, topic, trimmed }) => `${domain}: ${logTrimmed(topic, trimmed).message}`)
 
-/** The warning about a topic that would lose events. */
+/** The warning about a topic whose settings remove events. */
 export const removesEvents = (topic: string, retention: readonly string[]): string =>
   `topic ${topic} removes events (${retention.join(', ')}): set retention.ms=-1, retention.bytes=-1 and cleanup.policy=delete`
 
@@ -111,7 +111,7 @@ interface Lag extends Trimmed {
   readonly lag: number
 }
 
-/** The first offset of each partition, and the number of its events that the serving generation has not folded. */
+/** Per partition of the log: the first offset, the next offset that the serving generation folds, and the number of events that are not folded. */
 export const lagsOf = async ({ log, serving }: Pipeline): Promise<readonly Lag[]> => {
   const [watermarks, checkpoints] = await Promise.all([log.watermarks(), serving().store.checkpoints()])
   return watermarks.map(({ partition, low, high }) => {

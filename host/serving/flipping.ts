@@ -13,7 +13,7 @@ export interface Flipping {
   readonly acceptUnfollowed: boolean
 }
 
-/** Makes sure that a processor follows the generation, waits until it is up to date, and flips. */
+/** Makes sure that a processor follows the generation, waits until the generation is up to date, and flips to it. */
 export const flipTo = async (access: DomainAccess, to: number, { output, ...flipping }: Flipping): Promise<Flipped> => {
   const { domain, log, admin, clock, control, store, isExclusive } = access
   const target = (await control.generations(domain.name)).find(({ generation }) => generation === to)
@@ -36,13 +36,13 @@ export const flipTo = async (access: DomainAccess, to: number, { output, ...flip
   })
 }
 
-/** Prints how many events the generation still has to fold before the flip. */
+/** Returns a function that prints how many events the generation must still fold before the flip. */
 export const catchingUp =
   (output: Pick<CommandOutput, 'progress'>, domain: string) =>
   (generation: number, behind: number): void =>
     output.progress(`${domain}: generation ${generation} catches up, ${counted(behind, 'event')} behind`)
 
-/** Fault: `generation-unfollowed` if a running embedded server has another fold version. No other process could follow the generation. */
+/** Fault: `generation-unfollowed` if a running embedded server has another fold version, because no other process could follow the generation. */
 export const refuseOtherFolds = async (
   { domain, serverFoldVersion }: DomainAccess,
   foldVersion: number,

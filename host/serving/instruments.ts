@@ -13,8 +13,8 @@ export interface Build {
 const LATENCY_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
 /**
- * Every metric of ours. Labels are closed sets: no user, key, device or position. docs/operating.md lists them.
- * `domains` are gauges of domains and generations: their values are replaced as a whole before each scrape.
+ * Creates all metrics of the program, which docs/operating.md lists. Each label has a fixed set of values: no user, key, device or position.
+ * `domains`: gauges of domains and generations. All values of these gauges are replaced before each scrape.
  */
 export const createInstruments = (build: Build) => {
   const registry = new Registry()

@@ -1,7 +1,10 @@
 import { Fault } from '../../schemas/fault.ts'
 import type { Listen } from '../config/variables.ts'
 
-/** The error for an address on which this process cannot listen. `name` is the variable that configures the address. */
+/**
+ * The fault for an address on which this process cannot listen. Returns `error` itself if its cause is not the address. `name`: the variable that
+ * configures the address.
+ */
 export const cannotListen = (error: unknown, { host, port }: Listen, name: string): unknown => {
   const code = error instanceof Error && 'code' in error ? error.code : undefined
   if (code === 'EADDRINUSE')

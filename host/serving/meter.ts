@@ -4,7 +4,7 @@ import type { CommandOutput } from '../ipc/command-context.ts'
 const WINDOW_MS = 10_000
 const UNITS = { folded: 'events', written: 'items' } as const
 
-/** Prints the progress of a build: the share, the rate over the last ten seconds, and the time left at that rate. */
+/** Returns a function that prints the progress of a build: the share, the rate over the last ten seconds, and the time left at that rate. */
 export const createMeter = (
   output: Pick<CommandOutput, 'progress'>,
   name: string,

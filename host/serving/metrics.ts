@@ -12,26 +12,26 @@ import type { PipelineObserver } from '../../processors/engine/run/pipeline-part
 export interface DomainStatus {
   readonly domain: string
   readonly generation: number
-  /** Whether a processor follows the serving generation. Null if no server runs on the data folder. */
+  /** True if a processor follows the serving generation. Null if no server runs on the data folder. */
   readonly followed: boolean | null
   readonly lagEvents: number
   readonly lagSeconds: number
   /** Partitions of the log that lost their first events. */
   readonly trimmed: readonly Trimmed[]
   readonly parked: number
-  /** Events of parked keys that are not folded yet. */
+  /** The number of events of parked keys that are not folded yet. */
   readonly waiting: number
-  /** When the oldest event that parked a key was recorded, epoch milliseconds. Null if no key is parked or no such event could be read. */
+  /** The time of the oldest event that parked a key, in epoch milliseconds. Null if no key is parked or no such event could be read. */
   readonly parkedSince: number | null
   /** The result of the last `verify`. Null if there was none. */
   readonly verified: Proof | null
-  /** The generation that some process builds now. Null if there is none. */
+  /** The generation that some process builds now. `share`: the folded part of the log, from 0 to 1. Null if no process builds. */
   readonly rebuild: { readonly generation: number; readonly share: number; readonly eventsPerSecond: number } | null
   /** Every generation of the domain, without those that were dropped. */
   readonly generations: readonly { readonly generation: number; readonly state: string; readonly foldVersion: number }[]
 }
 
-/** Write units of one generation that this process used. */
+/** The DynamoDB write units that this process used for one generation: for items of the domain, and for rows of the program itself. */
 export interface SpentUnits {
   readonly generation: number
   readonly domain: number
@@ -39,7 +39,7 @@ export interface SpentUnits {
 }
 
 export interface Measured extends DomainStatus {
-  /** Empty if the store has no price. */
+  /** Empty if the store is embedded. */
   readonly units: readonly SpentUnits[]
 }
 
@@ -49,7 +49,7 @@ export interface Metrics {
   readonly devices: Omit<DeviceReport, 'appended'>
   /** The metrics in Prometheus' text format, with the domains as they are measured now. */
   text(measured: readonly Measured[]): Promise<string>
-  /** Events that this process folded so far. */
+  /** The number of events that this process has folded. */
   events(domain: string, generation: number): number
   /** Events per second over the last ten seconds. */
   rate(domain: string, generation: number): number
@@ -90,7 +90,7 @@ export const createMetrics = (now: () => number, build: Build): Metrics => {
   }
 }
 
-/** Removes the series of generations that no longer exist. The counters of a domain that could not be measured stay. */
+/** Removes the time series of generations that no longer exist. The time series of a domain that could not be measured stay. */
 const removeDropped = async (
   counter: Counter<'domain' | 'generation'>,
   measured: readonly DomainStatus[],
@@ -102,7 +102,7 @@ const removeDropped = async (
   }
 }
 
-/** The adapter counts the units, so the counter takes over its totals. */
+/** Replaces the values of the counter by the totals that the adapter has counted. */
 const setUnits = (
   counter: Instruments['writeUnits'],
   labels: { readonly domain: string; readonly generation: number },
@@ -114,7 +114,7 @@ const setUnits = (
   }
 }
 
-/** Replaces all values at once: a domain that could not be measured, or a generation that no longer serves, has no value. */
+/** Replaces all values at once, so that a domain that could not be measured, and a generation that no longer serves, have no value. */
 const setDomainGauges = (gauges: Instruments['domains'], measured: readonly DomainStatus[]): void => {
   for (const gauge of Object.values(gauges)) gauge.reset()
   for (const { domain, generation, rebuild, verified, ...status } of measured) {
@@ -125,14 +125,14 @@ const setDomainGauges = (gauges: Instruments['domains'], measured: readonly Doma
     gauges.logTrimmed.set({ domain }, status.trimmed.length > 0 ? 1 : 0)
     gauges.parkedKeys.set({ domain }, status.parked)
     gauges.parkedWaiting.set({ domain }, status.waiting)
-    // Without a value while a key is parked by an event of unknown time: 0 would be the year 1970.
+    // If keys are parked by events of unknown time only, the gauge has no value: 0 means that no key is parked.
     if (status.parkedSince !== null || status.parked === 0)
       gauges.parkedOldest.set({ domain }, (status.parkedSince ?? 0) / 1000)
     if (rebuild !== null) {
       gauges.rebuildProgress.set({ domain, generation: rebuild.generation }, rebuild.share)
       gauges.rebuildRate.set({ domain, generation: rebuild.generation }, rebuild.eventsPerSecond)
     }
-    // A verify of another generation proves nothing about the items that serve now.
+    // A verify of another generation proves nothing about the items that serve now, so it does not count.
     const proof = verified?.generation === generation ? verified : null
     gauges.verifiedAt.set({ domain }, (proof?.at ?? 0) / 1000)
     if (proof === null) continue
@@ -163,7 +163,7 @@ const deviceReport = ({
   },
 })
 
-/** Counts by second, over a short window. */
+/** Counts by name: the total, and the rate over the last `WINDOW_SECONDS` complete seconds. */
 const createRates = (now: () => number) => {
   const counts = new Map<string, Map<number, number>>()
   const totals = new Map<string, number>()

@@ -5,15 +5,19 @@ import type { Runtime } from '../wiring/runtime.ts'
 import { failureText, type Readiness } from './admin.ts'
 import { isServingFollowed, lagsOf, unfollowed } from './domain-status.ts'
 
-/** A processor that is more events behind the log is not ready: its items are too old. */
+/** A processor that is more than this number of events behind the end of the log is not ready, because its items are too old. */
 const READY_LAG_EVENTS = 10_000
 const READY_CHECK_MS = 2_000
 
 /**
- * Every process is ready only if its log answers, the serving generation of every domain can be read, and that generation has passed every
- * event that the log contained when the process started. A process with the processor role is ready only if, in addition, a processor follows
- * that generation, folding has not stopped, and the lag is small. A domain of series does not count: a series store that is down delays
- * nothing else.
+ * Returns whether this process is ready, and the reason. It is ready if every domain is ready. The first rule that applies to a domain decides:
+ * - The log or the store fails, or does not answer in time: not ready.
+ * - The log lost events, or no processor follows the serving generation: a process with the processor role is not ready. Other processes are ready.
+ * - Only a newer release can read the items: ready.
+ * - The domain has a series: ready, because a series store that is down delays nothing else.
+ * - Folding has stopped in this processor: not ready.
+ * - The generation has not folded all events that the log contained when this process started: not ready.
+ * - The lag of this processor is large: not ready.
  */
 export const readinessOf = async (
   { pipelines, clock, config: { domains } }: Runtime,
@@ -58,7 +62,7 @@ export const readinessOf = async (
   return found.find(({ ready }) => !ready) ?? found.find((each) => each !== READY) ?? READY
 }
 
-/** Events that the log contained when the process started and that the serving generation has not folded yet. */
+/** The number of events that the log contained when the process started and that the serving generation has not folded yet. */
 export const behindIn = (pipeline: Pipeline, lags: Awaited<ReturnType<typeof lagsOf>>): number =>
   pipeline.behindStart(new Map(lags.map(({ partition, next }) => [partition, next])))
 

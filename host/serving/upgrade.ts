@@ -19,9 +19,9 @@ type Upgrading = Pick<CommandContext, 'output' | 'signal'>
 /**
  * Handles a serving generation whose fold version differs from this release's, newer or older.
  *
- * Embedded, no other process could follow the serving generation. So this release brings the newest generation of its own fold version up
- * to date, or builds one, and serves it. On services, processors of the other release may follow the serving generation. So this process
- * follows the generations of its own fold version, and an operator flips.
+ * If the log or the items are embedded, no other process could follow the serving generation. So this release brings the newest generation of
+ * its own fold version up to date, or builds one, and flips to it. On Kafka and DynamoDB, processors of the other release may follow the
+ * serving generation. So this function only prints the next command for the operator.
  */
 export const upgrade = async (runtime: Runtime, pipeline: Pipeline, context: Upgrading): Promise<void> => {
   const { domain, control } = pipeline

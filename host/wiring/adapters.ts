@@ -21,13 +21,16 @@ export interface Adapters {
   readonly logs: Logs & Partial<LmdbLogs>
   readonly stores: Stores
   readonly series: SeriesStores
-  /** A temporary local store. `fill` can write to its folder before it is opened. Default: the store is empty. */
+  /** Opens a temporary local store. `fill` can write to the folder of the store before the store is opened. Default: the store is empty. */
   scratch(domain: Pick<Domain, 'table' | 'series'>, fill?: (folder: string) => Promise<void>): Promise<Scratch>
   /** The storage in which generations are built. */
   buildStorage(domain: Domain): BuildStorage
-  /** The key store. `found` returns the first entry of a new key store. Without `found`, a missing key store is a fault. */
+  /**
+   * Opens the key store. `found` returns the first entry of a new key store. Without `found`, a missing key store is a fault.
+   * `least`: the minimum size of the embedded key file, in bytes. A shorter file is a fault, because keys were lost.
+   */
   keys(found?: () => Promise<Founding>, least?: number): Promise<KeyStore>
-  /** Write units that this process used for a generation. Null if the store has no price. */
+  /** The DynamoDB write units that this process used for a generation. Null if the store is embedded, or if this process has used none. */
   units(spec: TableSpec, generation: number): Units | null
   close(): Promise<void>
 }

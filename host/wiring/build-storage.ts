@@ -24,12 +24,12 @@ export const embeddedBuildStorage = (
   domain: Domain,
   { tables, series }: { readonly tables: LmdbStores; readonly series: SeriesStores },
 ): BuildStorage => ({
-  // The same text for every path: the folder contains its control table and the lock.
+  // Two paths can lead to the same folder, so the path is no part of this text. The folder contains the control table and the lock.
   place: 'the data folder',
   lock: lockIn(data, domain),
   open: (generation) => tables.create(domain.table, generation),
   ...buildStorageSeries(domain, series),
-  // A file of points has one writer.
+  // Only one writer can open a file of points, so one worker builds a domain with a series.
   workers: domain.series === undefined ? workersFor : () => 1,
   share: (work) => buildShared({ data, selection }, domain, work),
   discard: async (generation) => {
@@ -38,10 +38,13 @@ export const embeddedBuildStorage = (
   },
 })
 
-/** The work that several workers fold before one of them continues. */
+/** The part of a log that several workers fold into tables before the calling process continues with these tables. */
 export type SharedWork = Pick<BuildWork, 'log' | 'codec' | 'ends' | 'progress' | 'signal'>
 
-/** Returns a function that folds into the tables of a folder with several workers. Undefined if the log is too short to share the work. */
+/**
+ * Returns a function that folds `work` into the tables of a folder with several workers. Returns undefined if one worker must fold alone:
+ * without `work`, for a domain with a series, and for a short log.
+ */
 export const sharedFold = (
   { data, domains: { selection } }: WorkerConfig,
   domain: Domain,
@@ -53,7 +56,7 @@ export const sharedFold = (
     void (await buildShared({ data, tables, selection }, domain, { ...work, generation: 1, unsent: [], workers }))
 }
 
-/** Builds generations of tables in a service: first in the data folder of this machine, and then copies them. */
+/** Builds a generation in the data folder of this machine, and then copies the items to the table in the service (DynamoDB). */
 export const servicesBuildStorage = (
   data: string,
   domain: Domain,
@@ -79,7 +82,7 @@ export const servicesBuildStorage = (
   }
 }
 
-/** Undefined if another process builds the generation in this folder. */
+/** Takes the lock for the build of a generation in this folder. Undefined if another process builds this generation here. */
 const lockIn =
   (data: string, { name }: Domain) =>
   async (generation: number): Promise<Lock | undefined> => {
@@ -87,7 +90,7 @@ const lockIn =
     const build = `build-${name}-g${generation}`
     const lock = await takeFileLock(join(data, 'locks', build))
     if (lock === undefined) return undefined
-    // A process of an earlier release listens on this socket while it builds.
+    // A process of an earlier release has no such lock. It listens on this socket while it builds.
     const former = await connectIn(data, `${build}.sock`)
     if (former !== undefined) {
       former.destroy()

@@ -10,7 +10,7 @@ import type { BuildMessage, BuildShare } from './build-workers.ts'
 import { loadDomains } from '../config/domains.ts'
 import { openReadingCodec } from './sealing.ts'
 
-/** Folds the keys of one share in a thread. An item is derived from one key (law 4), so two threads never write the same item. */
+/** Folds the keys of one share in a thread. Each item is derived from one key, so two threads never write the same item. */
 const {
   selection,
   data,

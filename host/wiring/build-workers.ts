@@ -9,7 +9,7 @@ import type { Domain } from '../../projections/projection.ts'
 import { openTables } from './embedded.ts'
 import type { UnsentEvents } from '../../processors/engine/generations/generation.ts'
 
-/** The part of a build that one worker folds. */
+/** The part of a build that one worker folds: the share number `index` of `of` shares. `ends`: partition and end offset. */
 export interface BuildShare extends BuildPlace {
   readonly domain: string
   readonly generation: number
@@ -31,24 +31,28 @@ export type BuildMessage =
 export interface BuildPlace {
   /** The folder that contains the embedded log and the keys. */
   readonly data: string
-  /** The folder of the tables. Default: the one in `data`. */
+  /** The folder of the tables. Default: the folder `tables` in `data`. */
   readonly tables?: string
   /** The value of `TRIBUTARY_DOMAINS`. */
   readonly selection?: string | undefined
 }
 
-/** Opens the tables of a build. Tables outside the data folder are temporary: only this command uses them. */
+/**
+ * Opens the tables of a build. Tables outside the data folder are temporary: only this command uses them.
+ * `share`: names one of several writers, which stores its checkpoints under this name. Default: there is one writer.
+ */
 export const openBuildTables = ({ data, tables }: BuildPlace, share?: string): Promise<LmdbStores> =>
   openTables(tables ?? join(data, 'tables'), {
     temporary: tables !== undefined,
     ...(share === undefined ? {} : { share }),
   })
 
-/** With fewer events, the start of a worker takes longer than it saves. */
+/** The minimum number of events for several workers. With fewer events, the start of the workers takes more time than they save. */
 const WORTH_SHARING = 100_000
 const MOST_WORKERS = 4
+/** The number of events of each partition that one writer folds before the workers start. */
 const PRIMING = 2_000
-/** The young generation of V8's heap. With this size, most objects of a fold are garbage before V8 copies them a second time. */
+/** The young generation of V8's heap, in MB. With this size, most objects of a fold are garbage before V8 copies them a second time. */
 const NURSERY_MB = 48
 
 /** The number of workers: at most one per core, and one for a short log. */
@@ -56,8 +60,8 @@ export const workersFor = (events: number): number =>
   events < WORTH_SHARING ? 1 : Math.min(availableParallelism(), MOST_WORKERS)
 
 /**
- * Builds an embedded generation with several workers. Each folds its share of the keys. If one of them fails, the others are stopped. Settles when
- * no worker writes any more, so the next build of the generation can begin.
+ * Builds an embedded generation with several workers. Each worker folds its share of the keys. If one worker fails, the others are stopped.
+ * Settles when no worker writes any more, so the next build of the generation can begin.
  */
 export const buildShared = async (
   place: BuildPlace,
@@ -88,7 +92,7 @@ export const buildShared = async (
       (share) => (signal) =>
         runShare(share, signal, (events) => {
           done[share.index] = events
-          // Every worker reads the whole log, so the slowest one decides the progress.
+          // Every worker reads the whole log, so the progress of the build is the progress of the slowest worker.
           work.progress(Math.min(...done))
         }),
     ),
@@ -103,7 +107,10 @@ export const buildShared = async (
   }
 }
 
-/** Folds the first events with one writer. It numbers the shapes of the items in the table, which several writers at once cannot do. */
+/**
+ * Folds the first events with one writer, because a table stores attribute names once per shape of item, under a number. Several writers at
+ * once cannot assign these numbers. Returns the number of folded events.
+ */
 const prime = async (
   place: BuildPlace,
   domain: Domain,
@@ -160,7 +167,7 @@ const runShare = (share: BuildShare, signal: AbortSignal, progress: (events: num
     })
     let failure: unknown
     worker.once('error', (error) => (failure = error))
-    // A worker that fails emits `error` before its thread has ended. After `done` or `stopped` this rejection has no effect.
+    // A worker that fails emits `error` before its thread ends, so this waits for the end. After `done` or `stopped` the rejection has no effect.
     worker.once('exit', (code) =>
       reject(failure ?? new Error(`A worker of the build ended with code ${code} before it finished.`)),
     )

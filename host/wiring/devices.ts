@@ -12,12 +12,15 @@ import { cannotListen } from '../serving/listen.ts'
 import type { Runtime } from './runtime.ts'
 import type { Listen } from '../config/variables.ts'
 
-/** Within this time after its token ended, a silent connection is closed. DynamoDB charges for each read, so it checks less often. */
+/**
+ * The broker closes a silent connection within this time after its token ended, in milliseconds. On DynamoDB the broker checks tokens less
+ * often, because DynamoDB charges for each read.
+ */
 const [EMBEDDED_CHECK_MS, SERVICES_CHECK_MS] = [5_000, 60_000]
 
 /** The MQTT connection of devices: the built-in broker, or a client of an outside broker. */
 export interface Devices {
-  /** Where the built-in broker listens. Absent if it does not. */
+  /** The address on which the built-in broker listens. Absent if no built-in broker runs. */
   readonly url?: string
   /** One line for the user who starts the server. */
   readonly description: string
@@ -27,7 +30,10 @@ export interface Devices {
 interface Parts {
   readonly domains: readonly DomainEdge[]
   readonly logger: Logger
-  /** True when the items of the domain contain every event from before the start. Until then a device that is registered can look unknown. Default: true. */
+  /**
+   * Resolves to true if the items of the domain contain every event that the log contained when this process started. Before, a registered device
+   * can look unknown. Default: always true.
+   */
   readonly isCaughtUp?: (domain: string) => Promise<boolean>
 }
 
@@ -53,7 +59,7 @@ export const openDevices = async (
   try {
     return await listening(parts, mqtt.listen)
   } catch (error) {
-    // Another broker may use the default port. The server is useful without its own broker.
+    // Another broker may use the default port. The server is useful without its own broker, so it starts without one.
     if (mqtt.isExplicit || !isFault(error, 'port-in-use')) throw error
     logger.warn(error.message)
     return { description: `off: ${error.message}`, stop: () => Promise.resolve() }
@@ -77,7 +83,7 @@ const listening = async (parts: Parameters<typeof openBroker>[0], listen: Listen
   }
 }
 
-/** Joins as soon as the items have caught up. The outside broker stores the messages until then. */
+/** Joins the outside broker as soon as the items have caught up with the log. Until then the outside broker stores the messages of devices. */
 const joined = (
   parts: Parameters<typeof joinBroker>[0] & Pick<Runtime, 'clock'>,
   { clientId = `tributary-${hostname()}`, ...join }: JoinConfig,

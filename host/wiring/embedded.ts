@@ -15,7 +15,7 @@ export interface Scratch {
   remove(): Promise<void>
 }
 
-/** A temporary local store in a folder of its own. `fill` can write to the folder before the store is opened. */
+/** Opens a temporary local store in a new folder. `fill` can write to the folder before the store is opened. */
 export const makeScratch = async (
   { table, series: points }: Pick<Domain, 'table' | 'series'>,
   fill?: (folder: string) => Promise<void>,
@@ -34,7 +34,7 @@ export const makeScratch = async (
   return { store, series, remove }
 }
 
-/** The embedded tables in a folder. Each environment belongs to one process at a time. */
+/** Opens the embedded tables in a folder. Only one process at a time may have the same table open. */
 export const openTables = async (
   folder: string,
   options: Omit<LmdbStoresOptions, 'folder'> = {},
@@ -43,7 +43,7 @@ export const openTables = async (
   return lmdbStores({ folder, ...options })
 }
 
-/** `read`: for a process next to the one that writes. */
+/** Opens the embedded log. Mode `read`: for a process that runs next to the process that writes the log. */
 export const openEmbeddedLogs = async (data: string, mode: 'write' | 'read'): Promise<LmdbLogs> => {
   const { lmdbLogs } = await import('../../processors/adapters/lmdb/log.ts')
   return lmdbLogs({ folder: join(data, 'log'), readOnly: mode === 'read' })

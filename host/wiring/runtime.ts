@@ -28,11 +28,11 @@ export interface Runtime {
   readonly keys: Keys
   readonly pipelines: ReadonlyMap<string, Pipeline>
   readonly metrics: Metrics
-  /** Records of commands that ran in other processes. A server logs them. */
+  /** Records of the commands of operators that ran in other processes. A server takes these records and logs them. */
   readonly records: CommandRecords
   /** The lock and the socket of the data folder. Undefined if the log and the items are services. */
   readonly folderLock: FolderLock | undefined
-  /** The addresses on which this process listens. Empty until it does. */
+  /** The addresses on which this process listens. Empty until the process listens. */
   readonly where: { http?: string; admin?: string; mqtt?: string }
   pipeline(domain: string): Pipeline
   /** Finishes the running work, then closes everything in an order that loses nothing. Concurrent calls share one promise. */
@@ -44,13 +44,16 @@ export interface RuntimeOptions {
   readonly observer?: Partial<PipelineObserver>
   /** Receives a line for each change to the data folder: narrower permissions, a newer format. */
   readonly note?: (line: string) => void
-  /** Creates tables, topics and first generations of domains that are not listed yet. Otherwise those domains are left out. Default: true. */
+  /**
+   * True: creates the tables, topics and first generations of domains that the control table does not list yet. False: leaves these domains out.
+   * Default: true.
+   */
   readonly canCreate?: boolean
   /** The roles that this process runs, for its metrics. */
   readonly roles?: readonly string[]
 }
 
-/** How often this process looks for changes by other processes, if there can be any. */
+/** The pause between two reads of the checkpoints of other processes, in milliseconds. Only with Kafka: otherwise there is no other process. */
 const POLL_MS = 10
 
 export const isEmbedded = ({ kafka, dynamodb }: Config): boolean => kafka === undefined || dynamodb === undefined

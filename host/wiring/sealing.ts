@@ -25,7 +25,7 @@ export interface KeysParts {
   readonly adapters: Pick<Adapters, 'keys' | 'logs'>
   readonly control: Store
   readonly domains: readonly Domain[]
-  /** Whether a missing key store is created. */
+  /** True: a missing key store is created. False: a missing key store is a fault. */
   readonly canCreate: boolean
 }
 
@@ -37,7 +37,10 @@ export const openKeys = async ({ adapters, control, domains, canCreate }: KeysPa
   return { store, ring: createKeyring(store, { now: systemClock.now }) }
 }
 
-/** Events that the logs already contain are older than the key store, so their personal data is not encrypted. */
+/**
+ * The first entry of a new key store. It contains the ends of all logs. Events before these ends are older than the key store, so their personal
+ * data is not encrypted.
+ */
 const foundingOf = async (logs: Logs, domains: readonly Domain[]): Promise<Founding> => {
   const ends = await Promise.all(
     domains.map(async ({ name, topic }) => [name, await (await logs.open(topic)).watermarks()] as const),
@@ -53,7 +56,7 @@ const foundingOf = async (logs: Logs, domains: readonly Domain[]): Promise<Found
   }
 }
 
-/** The codec for a process that reads the embedded log next to its server. It reads keys and never creates one. */
+/** The codec for a process that reads the embedded log next to its server. This codec reads the keys of people and never creates a key. */
 export const openReadingCodec = async (data: string, { name, schemas: folder }: Domain): Promise<Codec> => {
   const path = keyFileIn(data)
   if (!existsSync(path)) return openCodec({ folder })

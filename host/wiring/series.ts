@@ -8,7 +8,7 @@ import type { Domain } from '../../projections/projection.ts'
 import type { Config } from '../config/config.ts'
 import type { OpenGeneration } from '../../processors/engine/run/open-generations.ts'
 
-/** The embedded series in a folder. Each file belongs to one process at a time. */
+/** Opens the embedded series in a folder. Only one process at a time may have the same file open. */
 export const openEmbeddedSeries = async (folder: string): Promise<SeriesStores> =>
   (await import('../../processors/adapters/duckdb/series.ts')).duckdbSeries({ folder })
 
@@ -28,7 +28,10 @@ export const dropSeries = async ({ series: spec }: Domain, stores: SeriesStores,
   if (spec !== undefined) await stores.drop(spec, generation)
 }
 
-/** The edge of a domain whose series are another domain: each request reads once which generation of the series serves. */
+/**
+ * Returns the edge of a domain whose series are the points of another domain. `pipeline`: that other domain. Each request determines once which
+ * generation of the series serves. If `pipeline` is undefined, returns the edge unchanged.
+ */
 export const withSeries = (
   edge: DomainEdge,
   pipeline: Pipeline | undefined,

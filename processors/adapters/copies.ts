@@ -1,4 +1,4 @@
-/** The running copies of an open database. LMDB ends the process if a database is closed during a copy, so the owner waits for `ended` first. */
+/** Tracks the running copies of an open database. The owner waits for `ended` before it closes the database: LMDB would end the process otherwise. */
 export const createCopies = () => {
   let ended: Promise<unknown> = Promise.resolve()
   return {

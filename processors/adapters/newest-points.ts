@@ -1,7 +1,7 @@
 import { seriesName } from '../../projections/series.ts'
 import type { Versioned } from '../engine/ports/series.ts'
 
-/** Of the points with the same measure, dimensions and instant, keeps the one with the highest version. */
+/** Keeps only the point with the highest version among all points with the same measure, dimensions and instant. */
 export const newestOf = (points: readonly Versioned[], dims: readonly string[]): readonly Versioned[] => {
   const newest = new Map<string, Versioned>()
   for (const point of points) {

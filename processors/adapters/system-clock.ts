@@ -1,7 +1,7 @@
 import { setImmediate as turn, setTimeout as delay } from 'node:timers/promises'
 import type { Clock } from '../engine/ports/clock.ts'
 
-/** Real time. */
+/** The clock of the operating system. `sleep` resolves early if its signal is aborted. */
 export const systemClock: Clock = {
   now: Date.now,
   sleep: (ms, signal) =>

@@ -89,14 +89,14 @@ export const exponentFits = (
 }
 
 export interface Moved {
-  /** Never earlier than the previous change, whatever the clocks: the balances of any time can then be computed. */
+  /** The time of the movement. It is never before the previous movement, so that the balances at any time can be computed. */
   readonly at: string
   readonly moved: NonNullable<EntryItem['moved']>
 }
 
 /**
- * Adds contributions to the balances and credits of a group, as one movement. Also a movement of nothing sets the
- * time of the balances, so later movements have a later time.
+ * Adds contributions to the balances and credits of a group, as one movement. A movement that changes no sum also sets
+ * the time of the balances, so that no later movement gets an earlier time.
  */
 export const contribute = (
   work: Work,
@@ -144,7 +144,7 @@ interface Movement {
   readonly deltas: Deltas
 }
 
-/** Includes former members who still have a balance. */
+/** The maximum number of people in a balance item: current members, and former members who still have a balance. */
 const MOST_MEMBER_BALANCES = 2 * MOST_MEMBERS
 
 const move = (work: Work, { group, currency, exponent, at, deltas }: Movement): boolean => {

@@ -15,9 +15,9 @@ export const unlinkChat = (work: Work, chatId: string, groupId: string): void =>
   })
 
 /**
- * Links a chat to a group. A chat belongs to the first group that named it, until that group moves to another chat.
- * If Telegram moved a group to this chat, the chat belongs to that group (E-h): another group may exist for the chat,
- * because Telegram also reports that the bot is in the new chat.
+ * Links a chat to a group. A chat belongs to the first group that named it, until that group moves to another chat. If
+ * Telegram moved a group to this chat, the chat belongs to the moved group (E-h). Another group can already exist for
+ * the chat, because Telegram also reports that the bot is in the new chat.
  */
 export const chatLinked = (event: ChatLinked, get: Get): Result => {
   const { chatId, groupId, moved } = event.data

@@ -61,9 +61,9 @@ export const expenseRestored = (event: ExpenseRestored, get: Get): Result => {
 }
 
 /**
- * Only the payer can delete and restore an expense (E-l). Imports and operators (without an actor) can do it too. The
- * edge refuses a payer who left. If the edge appended the event before it read the departure, the event applies, as
- * it did by the older rules.
+ * Refuses people who are not the payer: only the payer can delete and restore an expense (E-l). Imports and operators
+ * (events without an actor) are not refused. The edge refuses a payer who left the group. The fold does not, because the
+ * edge can have appended the event before it read the departure, and older logs contain such events.
  */
 const payerOnly = (event: ExpenseDeleted | ExpenseRestored, { id, payerId }: ExpenseItem): Refused | undefined =>
   isOf(event, payerId)

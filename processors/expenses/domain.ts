@@ -19,7 +19,7 @@ import { withdraw } from './roster.ts'
 import { settlementConfirmed, settlementFailed, settlementProposed } from './settlements.ts'
 import { transactionClaimed } from './transactions.ts'
 
-/** Nobody can act for a forgotten person, so a group that they own gets another owner. */
+/** Nobody can act for a forgotten person. So if a forgotten person owns a group, `withdraw` makes another member the owner. */
 const { personalItems, personForgotten } = forgetting({
   partitions: (key, subject) => [groupPartition(key), ...(key === subject ? [userPartition(key)] : [])],
   personal: expensesPersonal,
@@ -31,7 +31,7 @@ export const expenses: Domain = {
   topic: 'expenses.events',
   table: expensesTable,
   foldVersion: 3,
-  // Version 3 moved deleted expenses out of the item that names them, where older edges look for them.
+  // Since fold version 3, a deleted expense has an item of its own. Older edges read it from its ExpenseNameItem.
   readableFrom: 3,
   keyedByPeople: [...ACCESS_EVENTS, 'ProfileTold'],
   personal: personalItems,

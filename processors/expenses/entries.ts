@@ -6,7 +6,7 @@ import type { Work } from '../folding/work.ts'
 
 type EntryFields = Omit<EntryItem, 'PK' | 'SK' | 'kind' | 'at' | 'by' | 'byName' | 'event'> & { readonly at?: string }
 
-/** Adds an entry to the group's statement. Default time: that of the event. */
+/** Adds an entry to the group's statement. Default of `at`: the time of the event. */
 export const addEntry = (
   work: Work,
   { meta }: Event,

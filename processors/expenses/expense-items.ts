@@ -83,7 +83,7 @@ const participantOf = (
     createdAt,
     revision,
   } = expense
-  // The key comes last: each property after a spread in a literal costs a microsecond.
+  // The spread of the key comes last, because each property after a spread in an object literal costs a microsecond.
   return {
     GSI1PK: ofUser(userId),
     GSI1SK: `${OWES}${spentAt}#${id}`,

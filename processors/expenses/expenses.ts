@@ -33,7 +33,7 @@ import { putExpense, removeExpense, expenseFields } from './expense-items.ts'
 import { changeableGroup, inactiveRefusal, isOf } from './rights.ts'
 import { misfit } from './sharing.ts'
 
-/** Records an expense. The expense, its participants and their debts are one commit (E42). */
+/** Records an expense. One commit contains the expense, its participants and their debts (E42). */
 export const expenseRecorded = (event: ExpenseRecorded, get: Get): Result => {
   const { data, meta } = event
   const { expenseId: id, spentAt, rowHash } = data
@@ -62,7 +62,7 @@ export const expenseRecorded = (event: ExpenseRecorded, get: Get): Result => {
   return replaceExpense(work, event, { kind: 'expense-recorded', before: undefined, after: expense })
 }
 
-/** Replaces the whole expense as one movement (E-g). If its date changes, its items move. */
+/** Replaces the whole expense as one movement of balances (E-g). If the date changes, the expense gets another key. */
 export const expenseRevised = (event: ExpenseRevised, get: Get): Result => {
   const { data } = event
   const found = findExpense(get, event)
@@ -103,7 +103,7 @@ interface FoundExpense {
   readonly expense: ExpenseItem
 }
 
-/** The expense that an event changes, deleted or not. */
+/** The expense that an event changes, also if it is deleted. Refuses the event if there is no such expense, or if the group cannot change. */
 export const findExpense = (
   get: Get,
   event: ExpenseRevised | ExpenseDeleted | ExpenseRestored,
@@ -126,8 +126,8 @@ export const findExpense = (
 }
 
 /**
- * Refuses people who cannot correct the expense. Imports and operators (without an actor) can.
- * The edge refuses people who left. An event that it appended before it saw the departure applies if the payer sent it, as by the older rules.
+ * Refuses people who cannot correct the expense. Imports and operators (events without an actor) are not refused. The edge refuses a payer
+ * who left the group. The fold does not, because the edge can have appended the event before it read the departure.
  */
 const editorOnly = (event: ExpenseRevised, get: Get, { expense, group }: FoundExpense): Refused | undefined => {
   const { key, actorId } = event.meta
@@ -143,7 +143,7 @@ interface Change {
   readonly kind: EntryItem['kind'] & `expense-${string}`
   readonly before: ExpenseItem | undefined
   readonly after: ExpenseItem | undefined
-  /** The reason, as the editor wrote it. */
+  /** The reason that the editor wrote. Null if there is none. */
   readonly reason?: string | null
 }
 
@@ -175,8 +175,8 @@ export const replaceExpense = (
 }
 
 /**
- * The keys of the entry in the expense's history. Entries are in the order of time, and entries of the same time in
- * the order of revisions.
+ * The fields of an entry about an expense, with its key in the history of the expense. The history is in the order of
+ * time, and entries of the same time are in the order of revisions.
  */
 const entryOf = ({ event, kind, at, moved }: Moved & { event: string; kind: Change['kind'] }, expense: ExpenseItem) => {
   const { id, revision, currency, exponent, amountMinor, description, describedBy } = expense

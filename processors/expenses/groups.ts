@@ -66,14 +66,14 @@ export const groupCreated = (event: GroupCreated, get: Get): Result => {
     enroll(work, meta.key, creator, at)
     deriveProfile(work, event, creator)
   }
-  // A person can name the chat of another group, and its members would then join this one. So only Telegram and
-  // imports link a chat.
+  // A person could name the chat of another group. Then the members of this chat would join the new group. So the edge
+  // cannot link a chat: only events from Telegram and imports do.
   if (chatId !== null && meta.source !== 'edge') linkChat(work, { chatId, groupId: meta.key, moved: false })
   addEntry(work, event, 'group-created', { title, currency })
   return work.result()
 }
 
-/** Items that were written before keep the old title (E-k). */
+/** Renames a group. Items that were written before keep the old title (E-k). */
 export const groupRenamed = (event: GroupRenamed, get: Get): Result =>
   changeGroup(event, get, {
     kind: 'group-renamed',
@@ -81,7 +81,7 @@ export const groupRenamed = (event: GroupRenamed, get: Get): Result =>
     to: () => ({ title: event.data.title }),
   })
 
-/** Amounts are not converted (E-c). */
+/** Changes the currency of a group. Amounts are not converted (E-c). */
 export const groupCurrencyChanged = (event: GroupCurrencyChanged, get: Get): Result =>
   changeGroup(event, get, {
     kind: 'currency-changed',
@@ -92,7 +92,7 @@ export const groupCurrencyChanged = (event: GroupCurrencyChanged, get: Get): Res
 export const groupSettingsChanged = (event: GroupSettingsChanged, get: Get): Result =>
   changeGroup(event, get, { kind: 'settings-changed', isValid: true, to: () => ({ simplify: event.data.simplify }) })
 
-/** The group's id stays the same (E-h). */
+/** Moves a group to another Telegram chat. The group's id stays the same (E-h). */
 export const groupChatMigrated = (event: GroupChatMigrated, get: Get): Result => {
   const { chatId } = event.data
   const to = (work: Work, { id, chatId: old }: GroupItem) => {

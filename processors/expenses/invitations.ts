@@ -23,7 +23,7 @@ export const nextInvitation = (get: Get, group: string): number => invitationsOf
 const openAt = ({ open }: InvitationsItem, at: number): readonly Invitation[] =>
   open.filter(({ expiresAt }) => expiresAt > isoOf(at))
 
-/** Any member can invite others. */
+/** Creates an invitation. Any member can do this. */
 export const invitationCreated = (event: InvitationCreated, get: Get): Result => {
   const {
     data: { invitationId: id, secretHash: hash, expiresAt },
@@ -66,7 +66,7 @@ export const invitationCreated = (event: InvitationCreated, get: Get): Result =>
   return work.result()
 }
 
-/** The member who created an invitation can revoke it, and the owner of the group. */
+/** Revokes an invitation. The member who created it and the owner of the group can do this. */
 export const invitationRevoked = (event: InvitationRevoked, get: Get): Result => {
   const {
     data: { invitationId: id },
@@ -94,7 +94,8 @@ export const invitationRevoked = (event: InvitationRevoked, get: Get): Result =>
  * Refuses a person who is not a member and has no valid admission. An invitation admits people until it expires or is
  * revoked. It admits a removed person only if it was created after the removal. An event without an invitation comes
  * from Telegram, an import, or a log from before invitations existed. Such an event does not admit a removed person,
- * except if Telegram reports a person whom its chat removed.
+ * except if Telegram reports a person whom an administrator of the chat removed. An event that names a chat is refused
+ * if the chat is not the group's chat.
  */
 export const admissionRefusal = (
   { data: { invitation, chatId }, meta }: MemberJoined,

@@ -30,10 +30,10 @@ import { noGroup } from './group-refusals.ts'
 import { archivedRefusal, changeableGroup, ownerOnly } from './rights.ts'
 import { enroll, withdraw } from './roster.ts'
 
-/** One item of balances has room for more than this. */
+/** The maximum number of members of a group. A balance item has room for more people. */
 export const MOST_MEMBERS = 1000
 
-/** Lists the group in the user's index: as a current group (E6), or as one that the person left or was removed from. */
+/** The key that lists the group for its user in the index. `prefix`: a current group (E6), or a group that the user left or was removed from. */
 const indexed = (group: string, user: string, prefix: string) => ({ GSI1PK: ofUser(user), GSI1SK: prefix + group })
 
 export const memberOf = (group: string, user: string, joinedAt: string): Omit<MemberItem, '_heard'> => ({
@@ -46,7 +46,10 @@ export const memberOf = (group: string, user: string, joinedAt: string): Omit<Me
   ...indexed(group, user, GROUPS_OF_USER),
 })
 
-/** A person joins for the first time, or again. The event of somebody who is a member already only changes their name: a chat and an app can report the same person. */
+/**
+ * Adds a person to a group, for the first time or again. If the person is a member already, only their profile changes: Telegram and the
+ * app can both report the same person.
+ */
 export const memberJoined = (event: MemberJoined, get: Get): Result => {
   const {
     data: { userId },
@@ -86,7 +89,7 @@ export const memberJoined = (event: MemberJoined, get: Get): Result => {
   return work.result()
 }
 
-/** The person's item stays, and so do their balances (E-i). */
+/** Ends a membership. The item and the balances of the person stay (E-i). */
 export const memberLeft = (event: MemberLeft, get: Get): Result => {
   const {
     data: { userId },
@@ -148,7 +151,7 @@ export const groupMemberRemoved = (event: GroupMemberRemoved, get: Get): Result 
   return work.result()
 }
 
-/** Items that were written before keep the old name (E-k). */
+/** Changes the name and the picture of a member. Items that were written before keep the old name (E-k). */
 export const memberProfileChanged = (event: MemberProfileChanged, get: Get): Result => {
   const { userId } = event.data
   return changeMember(event, get, profileIn(event, userId), (work) => deriveProfile(work, event, userId))

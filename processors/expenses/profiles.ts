@@ -10,7 +10,7 @@ export type Profile = Pick<ProfileItem, 'name' | 'username' | 'avatarUrl'>
 
 export const NAMELESS: Profile = { name: null, username: null, avatarUrl: null }
 
-/** The profile in the event, without names if the person is forgotten. Undefined if the event has none, or is about another person. */
+/** The profile in the event. Its fields are null if the person is forgotten. Undefined if the event has no profile of this person. */
 export const profileIn = (
   { meta, personal }: Event<string, unknown, MemberJoinedPersonal>,
   user: string,
@@ -21,7 +21,7 @@ export const profileIn = (
     : { name: personal.name, username: personal.username, avatarUrl: personal.avatarUrl }
 }
 
-/** Derives ProfileTold for the person (E-m), also if the personal data is forgotten. */
+/** Derives a ProfileTold event (E-m), also if the person is forgotten. Does nothing if the event has no profile of this person. */
 export const deriveProfile = (work: Work, event: Event<string, unknown, MemberJoinedPersonal>, user: string): void => {
   const { meta, personal } = event
   if (personal === null || meta.subjectId !== user) return
@@ -34,8 +34,8 @@ export const deriveProfile = (work: Work, event: Event<string, unknown, MemberJo
 
 /**
  * Stores the latest profile of a person, by the time of the event that it is derived from: events of different groups
- * can arrive in any order. The fold does not depend on the names themselves, so it gives the same result when they
- * are forgotten.
+ * can arrive in any order. The fold does not depend on the names themselves, so it writes the same items after the
+ * person is forgotten.
  */
 export const storeProfile = (event: ProfileTold, get: Get): Result => {
   const {

@@ -31,13 +31,13 @@ export const inactiveRefusal = (get: Get, group: string, user: string): Refused 
   return member.leftAt === undefined ? undefined : leftGroup(user, group, member.leftAt)
 }
 
-/** True if this user caused the event, or an import or an operator (without an actor). */
+/** True if the cause of the event is this user, an import or an operator (an event without an actor). */
 export const isOf = (event: Pick<Event, 'meta'>, user: string | null | undefined): boolean =>
   event.meta.actorId === null || event.meta.actorId === user || isImported(event)
 
 export const isImported = ({ meta: { source } }: Pick<Event, 'meta'>): boolean => source === IMPORT_SOURCE
 
-/** Refuses what only the owner of the group can do. Imports and operators (without an actor) can do it too. */
+/** Refuses an event that only the owner of the group can cause. Imports and operators (events without an actor) are not refused. */
 export const ownerOnly = (event: Event, { id, ownerId }: GroupItem): Refused | undefined =>
   isOf(event, ownerId) ? undefined : refuse('owner-only', `Only the owner of group ${id} can do this.`)
 

@@ -18,7 +18,8 @@ export const enroll = (work: Work, group: string, user: string, joinedAt: string
 
 /**
  * Removes a person from the roster, and ends the invitations that they created. If they own the group, the member who
- * joined first becomes the owner. An import does not date that change: the file can name the owner in a later row.
+ * joined first becomes the owner. For an import, `ownerSince` stays as it is, because a later row of the file can name
+ * the owner.
  */
 export const withdraw = (work: Work, event: Pick<Event, 'meta'>, user: string): void => {
   const { key: group, occurredAt } = event.meta
@@ -33,7 +34,7 @@ export const withdraw = (work: Work, event: Pick<Event, 'meta'>, user: string): 
     work.put({ ...invited, open: invited.open.filter(({ createdBy }) => createdBy !== user) } satisfies InvitationsItem)
 }
 
-/** Members who joined at the same time are ordered by id. */
+/** The member who joined first. If several joined at the same time, the one with the lowest id. Null if there are no members. */
 const firstOf = (members: RosterItem['members']): string | null => {
   const [first] = Object.entries(members).sort(
     ([a, joinedA], [b, joinedB]) => compareText(joinedA, joinedB) || compareText(a, b),

@@ -31,8 +31,8 @@ import { changeableGroup } from './rights.ts'
 import { strangerAmong, sumMisfit } from './sharing.ts'
 
 /**
- * Proposes a settlement. It changes no balance until it is confirmed (E46). People who left can still pay and be paid
- * (E-i).
+ * Proposes a settlement. The settlement changes no balance until it is confirmed (E46). People who left the group can
+ * still pay and be paid (E-i).
  */
 export const settlementProposed = (event: SettlementProposed, get: Get): Result => {
   const { data, meta } = event
@@ -93,7 +93,7 @@ const proposed = (work: Work, event: SettlementProposed, group: GroupItem): Sett
   }
 }
 
-/** Completes a pending settlement, once (E-j). It changes the balances from now on. */
+/** Completes a pending settlement and changes the balances. A settlement can be completed only once (E-j). */
 export const settlementConfirmed = (event: SettlementConfirmed, get: Get): Result => {
   const { data, meta } = event
   const found = findSettlement(get, event)
@@ -149,7 +149,7 @@ const findSettlement = (get: Get, event: SettlementConfirmed | SettlementFailed)
   return settlement ?? refuse('settlement-not-found', `There is no settlement ${id} in group ${group}.`)
 }
 
-/** The result of an event that was folded before, or whose settlement is not pending. */
+/** The result of an event that was folded before, or whose settlement is not pending. Undefined if the event can end the settlement. */
 const decidedBefore = (
   { id, status, _heard }: SettlementItem,
   event: SettlementConfirmed | SettlementFailed,

@@ -12,8 +12,8 @@ import { leftGroup } from './group-refusals.ts'
 import { isImported } from './rights.ts'
 
 /**
- * Refuses an invalid expense. A person who left can stay in an expense that named them before, and can be named in an
- * imported one.
+ * Refuses an invalid expense. An expense cannot name a person who left, except if it named this person before the
+ * change, or if it is imported.
  */
 export const misfit = (
   work: Work,

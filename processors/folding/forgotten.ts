@@ -10,20 +10,19 @@ import { startWork, type Work } from './work.ts'
 /** The personal data of a domain's items. Tokens are not declared here, because every domain has them. */
 export interface Forgetting {
   /**
-   * The partitions of a log key that can contain personal data of the person. Default: the partition of the user with
-   * that id.
+   * The partitions (PK) with items of a log key that can contain personal data of the person. Default: the partition of the user whose id
+   * is the log key.
    */
   readonly partitions?: PersonalItems['partitions']
   readonly personal?: PersonalByKind
-  /** Makes further changes after the personal data is removed. */
+  /** Makes further changes after the personal data was removed. Default: none. */
   readonly also?: (work: Work, event: PersonForgotten, subject: string) => void
 }
 
 /**
- * Finds the items with personal data of a person, and folds `PersonForgotten`. The fold revokes the person's tokens
- * and removes their personal data from the other items that the event names. The result equals a fold of the same
- * events without readable personal data. The fold writes each item that the event names, also if nothing in it
- * changes, so that every replay writes the same items.
+ * Finds the items with personal data of a person, and folds `PersonForgotten`. The fold revokes the person's tokens and removes their
+ * personal data from the other items that the event names. The result equals a fold of the same events without readable personal data. The
+ * fold writes each item that the event names, even if the item does not change, so that every replay writes the same items.
  */
 export const forgetting = ({ partitions = (key) => [userPartition(key)], personal = {}, also }: Forgetting = {}) => {
   const kinds = Object.entries(personal)

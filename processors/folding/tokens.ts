@@ -44,7 +44,7 @@ const patRevoked = ({ data, meta }: PatRevoked, get: Get): Result => {
   return { items: [removed(present), { ...gone, revokedAt: isoOf(meta.occurredAt) } satisfies GonePatItem] }
 }
 
-/** Stores the last day of use, which never goes back. Changes nothing if the token was revoked. */
+/** Stores the day on which the token was last used. An earlier day never replaces a later one. Changes nothing if the token was revoked. */
 const patUsed = ({ data, meta }: PatUsed, get: Get): Result => {
   const present = get(tokens.key(meta.key, data.patId))
   if (present === undefined || dayNumberOf(data.date) === undefined || (present.lastUsedAt ?? '') >= data.date)
@@ -63,7 +63,7 @@ export const accessFolds: Omit<Folds<CommonEvent>, 'PersonForgotten'> = {
 /** The events that every domain shares. Their log key is a person. */
 export const ACCESS_EVENTS: readonly string[] = [...Object.keys(accessFolds), 'PersonForgotten']
 
-/** Revokes the token of a forgotten person: its name is personal. */
+/** Revokes the token of a forgotten person, because the name of a token is personal data. */
 export const tokenForgotten = (user: string, item: Item, at: string): readonly Change[] => [
   removed(item),
   { ...goneTokens.key(user, item.SK.slice(tokens.prefix.length)), revokedAt: at } satisfies GonePatItem,

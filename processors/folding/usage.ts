@@ -10,7 +10,7 @@ import { refuse } from '../../projections/access/refusals.ts'
 const RETENTION_DAYS = 35
 const MAX_COUNT = 1e12
 
-/** Adds a sampled request to the counts of its day. It counts as `weight` requests. */
+/** Adds a sample to the counts of its day. Each sampled request counts as `weight` requests. */
 export const apiUsageSampled = (event: ApiUsageSampled, get: Get): Result => {
   const {
     data: { date, reads, writes, weight },

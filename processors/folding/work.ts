@@ -1,7 +1,10 @@
 import { bare, keyOf, sameItem, type Item, type Key } from '../../projections/item.ts'
 import { removed, type Change, type Derived, type Get, type Result, type Timer } from '../../projections/projection.ts'
 
-/** Collects the changes of one event. `get` returns items as this event changed them so far. The result omits items that did not change. */
+/**
+ * Collects the changes of one event. `get` returns each item with the changes that this event has made so far. The result omits items that
+ * did not change.
+ */
 export interface Work {
   readonly get: Get
   put(item: Item): void
@@ -11,7 +14,7 @@ export interface Work {
   result(): Result
 }
 
-/** Begins the work on one event. `get` reads the items before the event. */
+/** Begins the work on one event. The parameter `get` reads the items as they were before the event. */
 export const startWork = (get: Get): Work => {
   const changes = new Map<string, Change>()
   const timers = new Map<string, Timer>()

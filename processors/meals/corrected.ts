@@ -44,8 +44,8 @@ export const mealDayReassigned = (event: MealDayReassigned, get: Get): Result =>
 type Correction = MealCorrected | MealDayReassigned
 
 /**
- * DUPLICATE if this event has changed the meal before. This check comes first: the meal's revision has increased
- * since. A refusal if the meal has another revision than the event expects.
+ * DUPLICATE if this event has changed the meal before. This check comes first, because the event itself increased the
+ * revision. A refusal if the meal does not have the revision that the event expects. Else undefined.
  */
 const duplicateOrConflict = (meal: MealItem, event: Correction): Result | undefined => {
   const { expectedRevision, mealId } = event.data
@@ -77,7 +77,7 @@ const putReplacement = (
   )
 }
 
-/** Changes the instant, the zone and the day. If only the time changes, a day that the user chose stays. */
+/** Changes the instant, the zone and the day, or returns a refusal. If the event contains no day, a day that the user chose before stays. */
 const replaceTime = (meal: Draft<MealItem>, { data, meta }: MealCorrected): Result | undefined => {
   const { eatenAt, tz, utcOffsetMinutes, userDate } = data
   if (eatenAt !== null && !isInstant(eatenAt))
@@ -126,7 +126,7 @@ const replaceAmounts = (meal: Draft<MealItem>, { data, meta }: MealCorrected, ge
   return undefined
 }
 
-/** Null changes nothing. An empty emoji or note removes the attribute. */
+/** Changes the texts. A text that is null stays as it is, and an empty emoji or note is removed. Removes all texts of a forgotten person. */
 const replaceWords = (meal: Draft<MealItem>, { personal }: MealCorrected): void => {
   if (personal === null) return
   const { mealSummary, emoji, notes } =

@@ -24,15 +24,15 @@ export const findMeal = (user: string, mealId: string, get: Get): Found => {
   return meal?.mealId === mealId ? { state: 'present', meal: bare(meal), gone } : { state: 'unknown' }
 }
 
-/** The key that the meal's id names. The meal has it until it is moved. */
+/** The key that the meal's id contains. The meal has this key until it is moved. Undefined if the id is not valid. */
 export const firstKeyOf = (user: string, mealId: string): Key | undefined => {
   const name = mealNameOf(mealId)
   return name === undefined ? undefined : meals.key(user, name.eaten, name.uid)
 }
 
 /**
- * The change of the meal's redirect: a redirect if the meal is not under the key that its id names, and its removal
- * otherwise.
+ * The change of the meal's redirect. If the meal is not under its first key, writes a redirect to its key. Otherwise
+ * removes the `GONE#` item. Empty if nothing changes.
  */
 export const redirect = (user: string, meal: MealItem, gone: GoneMealItem | undefined): readonly Change[] => {
   const key = goneMeals.key(user, meal.mealId)

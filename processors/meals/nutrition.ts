@@ -20,8 +20,8 @@ export interface Admitted {
 export const NO_AMOUNTS: Amounts = Object.freeze({})
 
 /**
- * The refusal of amounts for which sums would not be exact. The edge rejects them with a more precise message, but
- * events can also come from imports and devices.
+ * Refuses amounts and names that are out of range, and lists that are too long. Undefined if there are none. The edge
+ * rejects them with a more precise message, but events can also come from imports and devices.
  */
 export const wrongAmounts = (
   macros: MacroAmounts,
@@ -46,8 +46,9 @@ const wrongList = (list: readonly NutrientAmount[]): Result | undefined => {
 }
 
 /**
- * The nutrients that count, and those that are dropped. With a registry version, the edge has filtered the list, and
- * it stays as it is. Without one, nutrients that the current registry does not define are dropped.
+ * Decides which nutrients count and which nutrients are dropped. With a registry version, the edge has filtered the list
+ * already, and both lists stay as they are. Without a version, drops the nutrients that the current registry does not
+ * define.
  */
 export const admit = (user: string, { extended, dropped, registryVersion }: Extended, get: Get): Admitted => {
   const already = amounts(dropped)

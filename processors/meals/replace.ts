@@ -5,7 +5,7 @@ import { dayPointers, eatenOf, summaries } from '../../projections/meals/keys.ts
 import { refuse } from '../../projections/meals/refusals.ts'
 import { summaryAfter, type DayChange } from './summary.ts'
 
-/** A meal before and after the event. `before` is absent for a new meal, and `after` for a deleted one. */
+/** A meal before and after the event. `before` is absent for a new meal, and `after` is absent for a deleted meal. */
 export interface Replacement {
   readonly user: string
   readonly before?: MealItem
@@ -33,8 +33,8 @@ export const replaceMeal = (replacement: Replacement, get: Get): Result => {
 }
 
 /**
- * Adds the changed summaries to `items`: one if the meal stays on its day, else two. Returns false if a sum would not
- * be exact.
+ * Adds the changed summaries to `items`: the summaries of both days if the meal moves to another day. Adds none if the
+ * nutrition of the day stays the same. Returns false if a sum would leave the range in which sums are exact.
  */
 const updateSummaries = (items: Change[], { user, before: minus, after: plus, at }: Replacement, get: Get): boolean => {
   const sum = (day: string, change: DayChange): boolean => {

@@ -2,7 +2,7 @@ import type { Key } from '../../projections/item.ts'
 import type { Amounts, DaySummaryItem, MealItem } from '../../projections/meals/items.ts'
 import { fromMilli, MAX_EXTENDED_A_DAY, MAX_TOTAL, milliOf } from '../../projections/meals/nutrients.ts'
 
-/** `minus` is a meal that the day loses, `plus` one that it gains. A meal that changes on its day is both. */
+/** `minus`: a meal that the day loses. `plus`: a meal that the day gains. For a meal that changes and stays on its day, both are present. */
 export interface DayChange {
   readonly minus?: MealItem | undefined
   readonly plus?: MealItem | undefined
@@ -53,7 +53,7 @@ const isEmpty = (amounts: Amounts): boolean => {
   return true
 }
 
-/** A nutrient whose sum is 0 has no entry: amounts are never negative, so no meal of the day contains it. */
+/** The sums after the change. Undefined if a sum is too large, or if there are too many nutrients. A nutrient whose sum is 0 has no entry. */
 const totals = (before: Amounts, minus: Amounts, plus: Amounts): Amounts | undefined => {
   if (isEmpty(minus) && isEmpty(plus)) return before
   const sums: { [name: string]: number } = { ...before }

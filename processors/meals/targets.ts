@@ -18,7 +18,7 @@ import { refuse } from '../../projections/meals/refusals.ts'
 
 type Change = TargetsChanged | NutrientRegistryChanged
 
-/** Null changes nothing. 0 disables a target. */
+/** Changes the targets. A target that is null stays as it is. 0 disables a target. */
 export const targetsChanged = (event: TargetsChanged, get: Get): Result => {
   const { data, meta } = event
   const before = get(targets.key(meta.key))
@@ -99,7 +99,7 @@ const nextTargets = (before: TargetsItem | undefined, event: Change, from: strin
     version: (before?.version ?? 0) + 1,
     updatedAt: isoOf(occurredAt),
     effectiveFromDate: before !== undefined && before.effectiveFromDate > from ? before.effectiveFromDate : from,
-    // An import of many rows would replace the remembered names of all other changes.
+    // `_heard` remembers a limited number of events. Imported events are not added, because a large import would replace all others.
     ...(!isImported(event) && { _heard: withApplied(before?._heard, event) }),
   }
 }
@@ -116,5 +116,5 @@ const storeTargets = (event: Change, after: TargetsItem): Result => {
   }
 }
 
-/** In some time zone the next day has begun. */
+/** The next day. Targets can apply from the next UTC day on, because in some time zone this day has begun already. */
 const dayAfter = (day: string): string => dateOf((dayNumberOf(day) ?? 0) + 1)

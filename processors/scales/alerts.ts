@@ -29,27 +29,27 @@ export interface Subject {
 export interface MeasuredValue extends Subject {
   readonly value: number
   readonly threshold: number
-  /** When the value was measured. */
+  /** The time at which the value was measured, in epoch milliseconds. */
   readonly at: number
-  /** When the server received the value. A device can send the values of a whole day at once. */
+  /** The time at which the server received the value. A device can send the values of a whole day at once. */
   readonly receivedAt: number
   readonly grace_secs: number
 }
 
-/** A fired alert ends at its threshold plus this many points (S-n). */
+/** A fired alert ends when the value reaches the threshold plus this number of percentage points (S-n). */
 const HYSTERESIS = 5
 const DAY_SECONDS = 86_400
 
 /**
- * Applies a value to its alert. Returns true if an alert is open afterwards. `wasOpen`: whether one was open before.
- * If not, a value within its threshold reads no item.
+ * Applies a value to its alert. Returns true if an alert is open afterwards. `wasOpen`: true if an alert was open
+ * before. If no alert was open and the value is not below the threshold, reads no item.
  */
 export const applyValue = (work: Work, measured: MeasuredValue, wasOpen: boolean): boolean => {
   const { value, threshold, at } = measured
   if (!wasOpen) return value < threshold && beginAlert(work, measured)
   const alert = work.get(activeAlerts.key(measured.loc, measured.type, measured.entity))
   const isPending = alert !== undefined && isPendingAt(alert, at)
-  // An alert fires only while its value is in breach, so a pending one ends at the threshold itself.
+  // An alert fires only while its value is below the threshold, so a pending alert ends when the value is back at the threshold.
   if (alert === undefined || value >= (isPending ? threshold : threshold + HYSTERESIS))
     return resolve(work, measured, at)
   if (isPending) applyBreach(work, measured, alert)
@@ -57,14 +57,17 @@ export const applyValue = (work: Work, measured: MeasuredValue, wasOpen: boolean
 }
 
 /**
- * Whether the alert had not fired by the instant `at`. If the timer fired it because no value arrived in time, a value that was measured before
- * that firing arrives later and decides instead. A person's acknowledgement makes the firing final.
+ * True if the alert had not fired by the instant `at`. A timer fires an alert if no value arrives in time. If a value that was measured
+ * before this firing arrives later, the value decides and not the timer. After a person has acknowledged the alert, the firing is final.
  */
 const isPendingAt = ({ state, fired_at, _fire_at }: AlertItem, at: number): boolean =>
   state === 'pending' ||
   (state === 'active' && _fire_at !== undefined && fired_at !== undefined && at <= msOf(fired_at))
 
-/** The value is in breach: the alert fires if the grace was over when the value was measured. A pending alert keeps the newest value, because the timer decides by it. */
+/**
+ * Applies a value that is below the threshold. The alert fires if its grace period was over when the value was measured. Otherwise a
+ * pending alert stores the value, because the fold of the timer event uses the newest value.
+ */
 const applyBreach = (work: Work, measured: MeasuredValue, alert: AlertItem): void => {
   const { value, at, receivedAt, grace_secs } = measured
   const { _fire_at: fireAt = at, ...known } = alert
@@ -72,7 +75,7 @@ const applyBreach = (work: Work, measured: MeasuredValue, alert: AlertItem): voi
     retract(work, measured, alert)
     fire(work, measured, { ...known, value }, at)
   } else if (alert.state === 'pending') {
-    // If the value is late, the device is sending its buffer, and the values after this one may still arrive.
+    // If the value is late, the device is sending its buffer. The next values can still arrive, so the timer is set again.
     if (receivedAt - at > grace_secs * 1000) arm(work, measured, { ...alert, value })
     else work.put({ ...alert, value } satisfies AlertItem)
   }
@@ -103,7 +106,10 @@ const beginAlert = (work: Work, measured: MeasuredValue): true => {
   return true
 }
 
-/** Puts the pending alert and arms its timer. The timer waits for a whole grace after the receipt, so that the rest of a buffer has that long to arrive. */
+/**
+ * Stores the pending alert and sets its timer. The timer is due one grace period after the receipt of the value, so that the rest of the
+ * device's buffer can arrive before.
+ */
 const arm = (work: Work, measured: MeasuredValue, pending: AlertItem): void => {
   const { loc, type, entity, receivedAt, grace_secs } = measured
   const due = receivedAt + grace_secs * 1000
@@ -115,7 +121,7 @@ const arm = (work: Work, measured: MeasuredValue, pending: AlertItem): void => {
   })
 }
 
-/** The alert fires and its grace ends (S50). */
+/** Makes the alert active, ends its grace period and adds a history row (S50). Returns true: the alert is open. */
 export const fire = (work: Work, subject: Subject, { _due_at, ...pending }: AlertItem, at: number): true => {
   const alert: AlertItem = { ...pending, state: 'active', fired_at: isoOf(at) }
   work.put(alert)
@@ -125,8 +131,8 @@ export const fire = (work: Work, subject: Subject, { _due_at, ...pending }: Aler
 }
 
 /**
- * Ends the alert, if there is one. An alert that had not fired by `at` leaves no history row. Any other gets a history row dated at `at`, or
- * right after its latest transition if that is later. Returns false: no alert is open afterwards.
+ * Ends the alert, if there is one. An alert that had not fired by `at` leaves no history row. Any other alert gets a history row with the
+ * time `at`, or right after its latest transition if that is later. Returns false: no alert is open afterwards.
  */
 export const resolve = (work: Work, subject: Subject, at: number): false => {
   const { loc, type, entity } = subject
@@ -143,12 +149,12 @@ export const resolve = (work: Work, subject: Subject, at: number): false => {
   return false
 }
 
-/** Removes the history row of a firing that a value measured before it disproves. A pending alert has none. */
+/** Removes the history row of a firing that was wrong, as a value shows that was measured before. A pending alert has no such row. */
 const retract = (work: Work, subject: Subject, alert: AlertItem): void => {
   if (alert.fired_at !== undefined) work.remove(historyKey(subject, alert, msOf(alert.fired_at)))
 }
 
-/** When a fired alert ends: at `at`, but always after its latest transition. */
+/** The time at which a fired alert ends: `at`, or right after its latest transition if that is later. */
 export const endOf = (alert: AlertItem, at: number): number =>
   Math.max(at, msOf(alert.acknowledged_at ?? alert.fired_at ?? alert.started_at) + 1)
 
@@ -157,7 +163,7 @@ const endGrace = (work: Work, subject: Subject): void => {
   work.arm({ name: timerOf(subject), at: null })
 }
 
-/** S13, S51: the key of a transition is its instant, the alert and the new state. */
+/** Adds a row to the history of alerts. Its key contains the instant, the alert and the new state (S13, S51). */
 const recordTransition = (work: Work, subject: Subject, { _fire_at, ...alert }: AlertItem, at: number): void =>
   work.put({ ...alert, ...historyKey(subject, alert, at) })
 
@@ -167,8 +173,8 @@ const historyKey = ({ loc, type, entity }: Subject, { state }: Pick<AlertItem, '
 const timerOf = ({ type, entity }: Subject): string => `grace:${type}:${entity}`
 
 /**
- * Fires the alert of a scale that has sent nothing since (S-c). If the location lowered the threshold to the newest value or below, ends the
- * alert instead. Ignores the event if the alert has ended, if another one has begun, or if a later value armed the timer again.
+ * Fires a pending alert at the end of its timer, because the scale has sent nothing since (S-c). If the location has lowered the threshold
+ * to the newest value or below, ends the alert instead. Ignores the event if its alert has ended or if a later value set the timer again.
  */
 export const graceElapsed = ({ data, meta }: GraceElapsed, get: Get): Result => {
   const subject = subjectOf(meta.key, data)

@@ -7,8 +7,8 @@ import { findOrRegisterDevice } from './owned-devices.ts'
 import { tapAt } from './timeline.ts'
 
 /**
- * The tap on which a reading was measured. `unfit`: the ids or the time are invalid. `isGone`: the tap was removed
- * since, so the reading changes no state.
+ * The tap on which a reading was measured. `unfit`: the ids or the time are invalid. `isGone`: the tap was removed after
+ * the measurement, so the reading changes no state.
  */
 export type Attribution =
   | {

@@ -10,7 +10,7 @@ import { areWeights, isTime } from './fit.ts'
 import { isType } from './kegs.ts'
 import { refuse } from '../../projections/scales/refusals.ts'
 
-/** Sets the weights of a beer in a type of keg. They apply until a keg is weighed. */
+/** Sets the weights of a beer in a type of keg. The full weight applies until a keg is weighed. */
 export const beerKegWeightsSet = (event: BeerKegWeightsSet, get: Get): Result => {
   const { data, meta } = event
   const { loc_id, beer_id, keg_type, gallons, full_lbs, empty_lbs } = data
@@ -34,12 +34,12 @@ export const beerKegWeightsSet = (event: BeerKegWeightsSet, get: Get): Result =>
   }
 }
 
-/** The full weight is the mean of the last weighing of each of this many kegs (S42). */
+/** The maximum number of weighings in the mean full weight of a beer: the last weighing of each of the last kegs (S42). */
 const MAX_WEIGHINGS = 32
 
 /**
- * For a global beer, a measured weight may differ from the reference by this share. Any location's scale can change a
- * global beer for all locations.
+ * A measured weight of a global beer is used if it differs from the reference weight by at most this fraction. This
+ * limit exists because the scale of any location can change a global beer for all locations.
  */
 const PLAUSIBLE = 0.25
 
@@ -47,8 +47,8 @@ const isPlausible = (full_lbs: number, reference: number): boolean =>
   Math.abs(full_lbs - reference) <= reference * PLAUSIBLE
 
 /**
- * S41: changes the full weight; the empty weight stays. A derived event is never refused, so a measurement of an
- * unknown beer changes nothing.
+ * Changes the full weight of a beer after a keg was weighed (S41). The empty weight stays. A derived event is never
+ * refused, so the weighing of an unknown beer changes nothing.
  */
 export const beerKegWeightMeasured = (event: BeerKegWeightMeasured, get: Get): Result => {
   const { data, meta } = event

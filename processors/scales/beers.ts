@@ -21,7 +21,7 @@ export interface BeerKey {
 
 export const isAt = ({ beer_id, loc_id }: BeerKey, key: string): boolean => isId(beer_id) && (loc_id ?? beer_id) === key
 
-/** Defines a beer, with its entries in the library (S-p) and the reference weights of the usual keg (S48). */
+/** Defines a beer, with its entries in the library (S-p) and the reference weights of the keg type SEEDED_TYPE (S48). */
 export const beerDefined = (event: BeerDefined, get: Get): Result => {
   const { data, meta } = event
   const { beer_id, loc_id, name, style, specific_gravity } = data
@@ -49,7 +49,7 @@ export const beerDefined = (event: BeerDefined, get: Get): Result => {
   return work.result()
 }
 
-/** Changes a beer. Kegs keep the gravity and the weights that they copied. */
+/** Changes a beer. Existing kegs keep their copies of the specific gravity and the weights. */
 export const beerChanged = (event: BeerChanged, get: Get): Result => {
   const { data, meta } = event
   const before = isAt(data, meta.key) ? get(beers.key(data.loc_id, data.beer_id)) : undefined

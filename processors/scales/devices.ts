@@ -17,7 +17,7 @@ export const deviceRegistered = ({ data, meta }: DeviceRegistered, get: Get): Re
   return work.result()
 }
 
-/** Releases a device. Its items stay; the next claim starts with new items of a new epoch. */
+/** Releases a device. Its items stay. The next claim has another epoch, and so new items. */
 export const deviceReleased = (event: DeviceReleased, get: Get): Result => {
   const { data, meta } = event
   const work = startWork(get)
@@ -43,7 +43,7 @@ export const deviceReleased = (event: DeviceReleased, get: Get): Result => {
   return work.result()
 }
 
-/** Applies a birth or a last will. One that is older than the stored status changes nothing. */
+/** Stores the status from a device's birth or last-will message (MQTT). A message that is older than the stored status changes nothing. */
 export const deviceStatusReported = ({ data, meta }: DeviceStatusReported, get: Get): Result => {
   if (!isId(data.device_id) || !isTime(meta.occurredAt)) return NOTHING
   const work = startWork(get)

@@ -1,6 +1,6 @@
 import { isInstant } from '../../projections/instant.ts'
 
-/** True if a timer can be set for the instant. */
+/** True if the epoch milliseconds are a valid instant from 1970 on, for which a timer can be set. */
 export const isTime = (ms: number): boolean => ms >= 0 && isInstant(ms)
 
 /** The number, or null if the scale sent no number. */
@@ -14,7 +14,7 @@ export interface Weights {
 
 const MAX_LBS = 10_000
 
-/** True if the weights are those of a keg that has a volume. */
+/** True if a keg can have these weights: it weighs more full than empty, and neither weight is out of range. */
 export const areWeights = ({ full_lbs, empty_lbs }: Weights): boolean =>
   empty_lbs >= 0 && full_lbs > empty_lbs && full_lbs <= MAX_LBS
 

@@ -7,14 +7,15 @@ export interface Reading {
   readonly seq: number
 }
 
-/** A device can send readings of earlier boots after a restart. A tap rarely gets another device. */
+/** The number of boots whose sequence numbers are remembered. After a restart, a device can still send readings of an earlier boot. */
 const MAX_BOOTS = 3
 /**
- * Beyond this number of gaps the oldest range is dropped: a repeated reading is then counted twice, and none is lost.
+ * The maximum number of ranges per boot. If there are more, the oldest range is dropped. Then a repeated reading of this
+ * range counts twice, but no reading is lost.
  */
 const MAX_RANGES = 12
 
-/** True if this sequence was folded before. A device can repeat a reading at any time, with another age (law 8). */
+/** True if the sequence number was folded before. A device can repeat a reading at any time, and then sends it with another age. */
 export const isFolded = (folded: readonly FoldedSequences[], reading: Reading): boolean => {
   const boot = bootHashOf(reading)
   return (

@@ -10,7 +10,7 @@ import { updateTimeline } from './timeline-update.ts'
 import { openTap } from './taps.ts'
 import { separateTaps, withCorrectedKeg, withFinishedKeg, withTappedKeg, type Timeline } from './timeline.ts'
 
-/** Puts a keg on a tap. The previous keg of the tap ends, and so does the keg's time on another tap. */
+/** Puts a keg on a tap. The time of the tap's previous keg ends. If the keg was on another tap, its time there ends, too. */
 export const kegTapped = ({ data, meta }: KegTapped, get: Get): Result => {
   const { tap, tapped_at, ...keg } = data
   const loc = meta.key
@@ -26,7 +26,7 @@ export const kegTapped = ({ data, meta }: KegTapped, get: Get): Result => {
   return work.result()
 }
 
-/** Takes the keg off its previous tap. Returns the timeline of the new tap: the keg can be on one tap at a time. */
+/** Takes the keg off its previous tap, because a keg can be on one tap only. Returns the timeline of the new tap. */
 const moveKeg = (work: Work, known: KegItem, { loc, tap, keg, at }: OnTap, here: Timeline): Timeline => {
   const before = known.tap === tap ? undefined : work.get(timelines.key(loc, known.tap))
   if (before === undefined) return here
@@ -62,7 +62,7 @@ export const kegFinished = ({ data, meta }: KegFinished, get: Get): Result => {
   return work.result()
 }
 
-/** S-m: attributes the time of one keg on a tap, from an instant on, to another keg. */
+/** Attributes the time of one keg on a tap to another keg, from an instant on (S-m). */
 export const kegAssignmentCorrected = (event: KegAssignmentCorrected, get: Get): Result => {
   const {
     data: { tap, keg_id, from, new_keg_id, ...rest },
@@ -102,13 +102,13 @@ export const kegAssignmentCorrected = (event: KegAssignmentCorrected, get: Get):
 
 const MAX_VOIDS = 64
 
-/** Voids of the wrong keg in the corrected time: the pours of that time are the right keg's, and stay voided. */
+/** The parts of the voids that are within the span. After a correction, the pours of this time belong to the right keg and stay voided. */
 const within = (voids: readonly Void[], { from, to }: Span): readonly Void[] =>
   voids
     .map((each) => ({ ...each, from: Math.max(each.from, from), to: Math.min(each.to, to ?? Infinity) }))
     .filter((each) => each.from <= each.to)
 
-/** A time that is voided already is not voided again. */
+/** Adds voids to a keg. Leaves out a void whose time is voided already. */
 const putVoids = (work: Work, keg: KegItem, added: readonly Void[]): void => {
   const known = keg.voids ?? []
   const voids = added.reduce(
@@ -119,7 +119,7 @@ const putVoids = (work: Work, keg: KegItem, added: readonly Void[]): void => {
   if (voids !== known) work.put({ ...keg, voids } satisfies KegItem)
 }
 
-/** A void names a keg and a time, not the pours detected in it, so that it also holds when a later rule detects them again. */
+/** Voids the pours of a keg in a time. A void names no detected pours, so it also applies to pours that a later fold version detects. */
 export const pourVoided = ({ data, meta }: PourVoided, get: Get): Result => {
   const keg = isId(data.keg_id) && isTime(data.from) && isTime(data.to) ? get(kegs.key(data.keg_id)) : undefined
   if (keg === undefined || keg.loc_id !== meta.key || data.from > data.to) return NOTHING

@@ -7,7 +7,7 @@ import { hasApplied, withApplied } from '../folding/applied-events.ts'
 import { startWork } from '../folding/work.ts'
 import { refuse } from '../../projections/scales/refusals.ts'
 
-/** Opens a location. The actor of the first command about it owns it. */
+/** Opens a location. The actor of the first command about a location becomes its owner. */
 export const locationOpened = ({ meta }: LocationOpened, get: Get): Result => {
   const owner = get(owners.key(meta.key))
   const { key: loc, actorId } = meta
@@ -60,5 +60,5 @@ export const memberRemoved = (event: MemberRemoved, get: Get): Result => {
   return work.result()
 }
 
-/** The identity provider chooses the id of a user. No store accepts a key with U+0000. */
+/** The identity provider chooses the ids of users, so any text is valid, except U+0000: no store accepts a key with this character. */
 const isUser = (user: string): boolean => user.length >= 1 && user.length <= 256 && !user.includes('\u0000')

@@ -12,8 +12,8 @@ export interface ClaimedDevice {
 }
 
 /**
- * The device, registered by this event if the derived DeviceRegistered is not folded yet. Undefined if the location
- * did not own the device at that time.
+ * The item of a device. Registers the device if the derived DeviceRegistered event is not folded yet. Undefined if the
+ * location did not own the device at that time.
  */
 export const findOrRegisterDevice = (work: Work, { loc, device, epoch, at }: ClaimedDevice): DeviceItem | undefined => {
   const known = work.get(devices.key(device, epoch))
@@ -47,7 +47,7 @@ export const registerDevice = (work: Work, { loc, device, epoch, at }: ClaimedDe
 
 /**
  * The device under the location's current claim, for events of people, which name no epoch. Undefined if the location
- * does not own it.
+ * does not own the device.
  */
 export const ownedDevice = (
   work: Work,

@@ -1,6 +1,6 @@
 /** The location's settings that separate a pour from noise and from a silence. */
 export interface Thresholds {
-  /** A smaller fall of the weight is noise and not a pour. */
+  /** A fall by fewer gallons is noise. */
   readonly pour_min_gallons: number
   /** A pour has ended if the weight has not fallen for this long. */
   readonly pour_settle_secs: number
@@ -21,7 +21,7 @@ export interface Poured {
   readonly gallons: number
 }
 
-/** Beer that left the keg while its scale was silent: between the last reading before the silence and the first one after it. */
+/** Beer that left the keg while its scale was silent: between the last reading before the silence and the first reading after it. */
 export type Unseen = Poured
 
 /** The state of the detection. It is small, because it is part of the tap's state. */
@@ -47,19 +47,20 @@ export interface Step {
   readonly pouring: boolean
 }
 
-/** Temperature changes a level more slowly than this. A tap does not pour faster than the second limit. */
+/** Limits in gallons. Temperature changes a level by less than DRIFT_PER_MS. A tap does not pour more than FASTEST_PER_MINUTE. */
 const DRIFT_PER_MS = 0.1 / 3_600_000
 const FASTEST_PER_MINUTE = 2
-/** A level this far below empty: the keg was lifted off. */
+/** If the level is below this number of gallons, the keg was lifted off the scale. */
 const LIFTED = -0.5
-/** A rise of fewer readings is something that was laid on the keg and taken away again. */
+/** A rise of fewer readings is ignored: something was laid on the keg and taken away again. */
 const RISE_READINGS = 3
 
 /**
- * Applies the next reading of a keg, in the order of time; ignores one that is not newer. A level that falls by enough begins a pour. The pour ends
- * when the level has not fallen for a while; if the level comes back, there was no pour. A level that rises by enough and stays is another keg or a
- * refill, and becomes the base; a short rise is ignored. A slow fall is drift. A fall that is faster than a tap pours is a keg being moved. A fall
- * during a silence of the scale is unseen, and not a pour.
+ * Applies the next reading of a keg to the detection. Ignores a reading that is not newer than the previous one. A level that falls by
+ * `pour_min_gallons` begins a pour. The pour ends when the level has not fallen for `pour_settle_secs`. If the level comes back, there was no
+ * pour. A level that rises by `pour_min_gallons` and stays is another keg or a refill, and becomes the base. A short rise is ignored. A slow
+ * fall is drift. If a level falls faster than a tap pours, somebody moved the keg. A fall during a silence of the scale is unseen beer, and
+ * not a pour.
  */
 export const step = (detector: Detector | undefined, level: Level, thresholds: Thresholds): Step => {
   if (detector === undefined) return resting(level)
@@ -77,7 +78,7 @@ const stepOnKeg = (detector: OnScale, level: Level, thresholds: Thresholds): Ste
   const { high, high_at, highs, ...rest } = detector
   if (!isPouring(rest))
     return isUp(rest.base, level, thresholds) ? rising(detector, level, thresholds) : idle(rest, level, thresholds)
-  // A level that is back at the base was a dip, and not a rise.
+  // If the level is back at the base, the fall was a dip. The return is not a rise.
   const isBack = Math.abs(rest.base - level.gallons) < thresholds.pour_min_gallons
   return !isBack && isUp(rest.low, level, thresholds)
     ? rising(detector, level, thresholds)
@@ -87,7 +88,7 @@ const stepOnKeg = (detector: OnScale, level: Level, thresholds: Thresholds): Ste
 const isUp = (before: number, { gallons }: Level, { pour_min_gallons }: Thresholds): boolean =>
   gallons - before >= pour_min_gallons
 
-/** The pour up to now, for a keg that leaves the scale before its level settles. */
+/** The pour up to now, for a keg that leaves the scale before its level settles. Empty if no pour, or only a too small fall, is under way. */
 export const ended = (
   detector: Detector | undefined,
   { pour_min_gallons }: Thresholds,
@@ -97,7 +98,7 @@ export const ended = (
   return gallons >= pour_min_gallons ? { poured: { start: detector.start, end: detector.low_at, gallons } } : {}
 }
 
-/** The pour up to now, for a scale that stops sending. The next fall counts from the last level that was read. A rise stays under way. */
+/** Ends the pour for a scale that stops sending. The next fall counts from the last level that was read. A rise stays under way. */
 export const stopObserving = (detector: Detector, thresholds: Thresholds): Step => {
   const { base, start, low, low_at, ...rest } = detector
   const { poured } = ended(detector, thresholds)
@@ -151,7 +152,10 @@ const idle = ({ at: before, base }: Pick<OnScale, 'at' | 'base'>, level: Level, 
   return { detector: { at, base: Math.min(base + drift, Math.max(base - drift, gallons)) }, pouring: false }
 }
 
-/** A short rise leaves everything as it was. After a rise that has lasted, a level below the base is what remains of a pour; any other is the new base. */
+/**
+ * Applies a reading of a rise. A short rise changes neither the base nor the pour. After a rise that has lasted, a level below the base ends
+ * the pour. Any other level becomes the new base.
+ */
 const rising = (detector: OnScale, level: Level, thresholds: Thresholds): Step => {
   const { high, high_at, highs, ...rest } = detector
   const { at, gallons } = level
@@ -162,7 +166,7 @@ const rising = (detector: OnScale, level: Level, thresholds: Thresholds): Step =
   return idle({ at: detector.at, base: rise.base }, level, thresholds)
 }
 
-/** Adds this reading to the rise. `high`: the state to store while the rise has not lasted. `base`: the new base once it has. */
+/** Adds this reading to the rise. `high`: the state to store while `isLasting` is false. `base`: the new base if `isLasting` is true. */
 const riseOf = ({ high, high_at, highs = 0 }: Detector, { at, gallons }: Level, { pour_settle_secs }: Thresholds) => {
   const first = { high: high ?? gallons, high_at: high_at ?? at }
   const isLasting = highs + 1 >= RISE_READINGS && at - first.high_at >= pour_settle_secs * 1000
@@ -174,12 +178,12 @@ const falling = (detector: Falling, level: Level, thresholds: Thresholds): Step 
   const { at, gallons } = level
   if (at - low_at >= thresholds.pour_settle_secs * 1000) return settled(detector, level, thresholds)
   if (base - gallons < thresholds.pour_min_gallons) return idle({ at: detector.at, base }, level, thresholds)
-  // A little less is noise: it must not keep the pour from ending.
+  // A smaller fall is noise, and must not delay the end of the pour.
   const falls = low - gallons >= thresholds.pour_min_gallons / 4
   return { detector: { ...detector, at, low: Math.min(low, gallons), low_at: falls ? at : low_at }, pouring: true }
 }
 
-/** The pour is the part of the fall that is still missing. The reading that shows this may begin the next pour. */
+/** Ends the pour. Its gallons are the base minus the settled level. The reading that ends this pour can begin the next one. */
 const settled = (detector: Falling, level: Level, thresholds: Thresholds): Step => {
   const rest = Math.max(detector.low, level.gallons)
   const { poured } = ended({ ...detector, low: rest }, thresholds)

@@ -15,7 +15,7 @@ export interface QuarantineReason {
 const RETENTION_SECONDS = 30 * 86_400
 const LONGEST = 2000
 
-/** Quarantines a reading that the fold rejects: the reason depends on the stored state. */
+/** Quarantines a reading that the edge accepted and the fold rejects, because the reason depends on the stored state. */
 export const quarantine = (work: Work, { data, meta }: ReadingReported, reason: QuarantineReason): Result => {
   const { device_id, boot, seq, at } = data
   put(work, meta.key, {
@@ -66,7 +66,7 @@ type Quarantined = Omit<ReadingQuarantined['data'], 'detail'> & QuarantineReason
 /** Names that no store accepts for an attribute. */
 const UNNAMEABLE: readonly string[] = ['', '__proto__']
 
-/** Stores the reading and counts it. If the row exists, the reading is counted already. */
+/** Stores the reading and counts it. Does nothing if the row exists: then the reading is counted already. */
 const put = (
   work: Work,
   key: string,

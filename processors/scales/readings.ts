@@ -26,15 +26,15 @@ import { putPour, unreadTapState } from './timeline-update.ts'
 import { armSilenceTimer, endSilence } from './silence.ts'
 import { kegAt, kegNow, tapAt } from './timeline.ts'
 
-/** A reading with its tap, its keg and the state before it. */
+/** A reading with its tap, its keg and the state of the tap before the reading. */
 interface AttributedReading {
   readonly loc: string
   readonly tap: string
   readonly at: number
-  /** When the server received it. */
+  /** The time at which the server received the reading. */
   readonly receivedAt: number
   readonly data: ReadingReportedData
-  /** The keg that was on the tap when it was measured. */
+  /** The keg that was on the tap when the reading was measured. */
   readonly keg: KegSpan | undefined
   /** True if this keg is on the tap now. */
   readonly isCurrentKeg: boolean
@@ -44,11 +44,11 @@ interface AttributedReading {
   readonly settings: Settings
 }
 
-/** When the server received the measurement: never before it was measured, even if the clocks differ. */
+/** The time at which the server received the measurement. It is never before the time of the measurement, even if the clocks differ. */
 const receivedAtOf = ({ data: { at }, meta: { recordedAt } }: ReadingReported | TelemetryReported): number =>
   isTime(recordedAt) ? Math.max(at, recordedAt) : at
 
-/** The newest reading becomes the tap's state. An older one is only remembered (S-i). A repeated one changes nothing. */
+/** Folds a reading. The newest reading becomes the tap's state. An older reading is only remembered (S-i). A repeated reading changes nothing. */
 export const readingReported = (event: ReadingReported, get: Get): Result => {
   const {
     data,
@@ -110,7 +110,7 @@ const USED = {
 export const isOld = (state: TapStateItem | undefined, at: number): boolean =>
   state !== undefined && state.updated_at !== null && isoOf(at) <= state.updated_at
 
-/** Builds the object field by field, because every reading builds one and spreading takes several times as long. */
+/** The tap's state after a reading. Lists each field, because every reading builds this object, and a spread takes several times as long. */
 const stateAfter = (work: Work, read: AttributedReading, timeline: TimelineItem): TapStateItem => {
   const { loc, tap, at, data, keg, state, settings } = read
   const { PK, SK } = tapStates.key(loc, tap)
@@ -130,7 +130,7 @@ const stateAfter = (work: Work, read: AttributedReading, timeline: TimelineItem)
     tare_status: data.tare_status ?? state?.tare_status ?? null,
     keg_id,
     level_measured: isLevelMeasured({ level_pct, keg_id }, kegNow(timeline)?.keg_id ?? null),
-    // A late reading, or one of a device that is no longer under the tap, does not show a pour of now.
+    // A reading of a previous keg, or of a device that is no longer assigned to the tap, does not show a pour that is under way now.
     pouring: pouring && read.isCurrentKeg && read.isCurrentDevice,
     _device: data.device_id,
     _heard: withReading(state?._heard, data),
@@ -138,7 +138,7 @@ const stateAfter = (work: Work, read: AttributedReading, timeline: TimelineItem)
   }
   if (deviceLevel === null) after._weighed = true
   if (detector !== undefined) after._pour = detector
-  // Once a reading is as new as the last telemetry message, its time decides, and the message need not be remembered.
+  // The last telemetry message is remembered only while no reading is as new. Afterwards the time of the newest reading is sufficient.
   if (state?._battery_at !== undefined && state._battery_at > at) {
     after._battery_at = state._battery_at
     if (state._battery_seen !== undefined) after._battery_seen = state._battery_seen
@@ -172,7 +172,7 @@ export const pour = (work: Work, { state, keg, at, gallons, settings, timeline, 
   return { detector, unseen, pouring }
 }
 
-/** Applies the level to the low-keg alert (S12). A tap without a keg is not low, and neither is a keg that left the tap. */
+/** Applies the level to the low-keg alert (S12). Returns true if an alert is open afterwards. A reading of no or of a previous keg is ignored. */
 const watchLevel = (
   work: Work,
   { loc, tap, at, receivedAt, data, keg, isCurrentKeg, state, settings }: AttributedReading,
@@ -196,11 +196,11 @@ const watchLevel = (
   )
 }
 
-/** A discrepancy begins if the scale's level and the level by its weight differ by more points than this, and ends at the second number. */
+/** A discrepancy begins if the scale's level and the level by weight differ by more than DIFFERENT_POINTS, and ends at EQUAL_POINTS (percent). */
 const DIFFERENT_POINTS = 2
 const EQUAL_POINTS = 1
 
-/** S-j: compares the level that the scale computed from its own tare with the level by its weight. Returns true if they differ. */
+/** Compares the level that the scale computed from its own tare with the level by weight (S-j). Returns true if the two levels differ. */
 const compareLevels = (work: Work, { loc, tap, at, data, keg, isCurrentKeg, state }: AttributedReading): boolean => {
   const [device, weight] = [numberOf(data.level_pct), levelOf(numberOf(data.weight_lbs), keg)]
   const differs = state?._off === true
@@ -219,7 +219,7 @@ const compareLevels = (work: Work, { loc, tap, at, data, keg, isCurrentKeg, stat
   return differs && apart > EQUAL_POINTS
 }
 
-/** Updates the device after a reading. Writes it only if something changed. */
+/** Updates the device after a reading. Writes the item of the device only if something changed. */
 const deviceAfter = (
   work: Work,
   device: DeviceItem,
@@ -267,7 +267,7 @@ const watchBattery = (work: Work, device: DeviceItem, { value, at, receivedAt, s
   return low === wasOpen ? device : { loc_id: loc, device_id, ...rest, ...(low && { _low_battery: true }) }
 }
 
-/** Applies the battery of a telemetry message to its alert, in the order of time. If two messages have the same time, the later one in the log counts; a repeated one changes nothing. */
+/** Applies the battery of a telemetry message to its alert, in the order of time and of the log. A repeated message changes nothing. */
 export const telemetryReported = (event: TelemetryReported, get: Get): Result => {
   const {
     data,

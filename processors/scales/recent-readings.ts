@@ -1,13 +1,13 @@
 import type { ReadingReportedData } from '../../schemas/generated/scales.ts'
 
 /**
- * The last readings of a tap as text, so that they stay small: for each, its name (device, boot, sequence) and a hash
- * of its values. The hash leaves out the time of the measurement: a device that repeats a reading computes its age
- * again.
+ * The number of remembered readings of a tap. A short text contains them: for each reading its name (device, boot and
+ * sequence number) and a hash of its values. The hash does not include the time of the measurement, because a device
+ * that repeats a reading computes its age again.
  */
 const REMEMBERED_READINGS = 16
 
-/** `again`: the device repeated the reading. `reused`: it used the sequence before for other values. */
+/** `again`: the device repeated the reading. `reused`: the device used the same sequence number before for other values. */
 export type SequenceUse = 'new' | 'again' | 'reused'
 
 export const sequenceUseOf = (recent: string | undefined, reading: ReadingReportedData): SequenceUse => {
@@ -23,7 +23,7 @@ export const withReading = (recent: string | undefined, reading: ReadingReported
   return recent === undefined ? entry : `${withoutOldest(recent)};${entry}`
 }
 
-/** Drops the oldest reading if there are as many as are remembered. */
+/** Drops the oldest reading if there are REMEMBERED_READINGS already. */
 const withoutOldest = (recent: string): string => {
   let [start, count] = [recent.length, 0]
   while (count < REMEMBERED_READINGS - 1) {
@@ -34,7 +34,7 @@ const withoutOldest = (recent: string): string => {
   return recent.slice(start + 1)
 }
 
-/** Ends with a colon, so that no name is the beginning of another. */
+/** The name of a reading. It ends with a colon, so that no name is the beginning of another name. */
 const nameOf = (reading: ReadingReportedData): string => `${bootHashOf(reading)}.${reading.seq.toString(36)}:`
 
 /** Identifies one boot of a device. */
@@ -44,7 +44,7 @@ export const bootHashOf = ({ device_id, boot }: { readonly device_id: string; re
 export const valueOf = ({ weight_lbs, level_pct, battery_v, battery_pct, tare_status }: ReadingReportedData): string =>
   hash(`${weight_lbs}|${level_pct}|${battery_v}|${battery_pct}|${tare_status}`)
 
-/** FNV-1a as seven letters and digits. */
+/** The FNV-1a hash of a text, as seven letters and digits. */
 const hash = (text: string): string => {
   let sum = 0x811c9dc5
   for (let index = 0; index < text.length; index++) sum = Math.imul(sum ^ text.charCodeAt(index), 0x01000193)

@@ -38,7 +38,7 @@ import { locationSettingsChanged } from './settings.ts'
 import { deviceAssigned, deviceUnassigned, tapRemoved } from './taps.ts'
 import { kegAt } from './timeline.ts'
 
-/** The events of the series. None of the folds refuses them. */
+/** The events that the series fold. None of the folds refuses an event. */
 type SeriesEvent = Extract<
   ScalesEvent,
   {
@@ -61,7 +61,7 @@ type SeriesEvent = Extract<
 
 /** The state of a tap in the table of the series. */
 type SeriesStateItem = TapStateItem & {
-  /** The telemetry messages that were folded. A device can count them apart from its readings. */
+  /** The sequence numbers of folded telemetry messages. A device can number its messages and its readings separately. */
   readonly _told?: readonly FoldedSequences[]
 }
 
@@ -72,8 +72,8 @@ const seriesFoldOf =
     seriesResult(fold(event, get), { loc: event.meta.key, get })
 
 /**
- * Every accepted reading is one point (S18, S66), also a late one. The pours are detected in the newest readings
- * (S-f).
+ * Every accepted reading is one point, also a late reading (S18, S66). Pours are detected only in readings that are newer
+ * than the state of their tap (S-f).
  */
 const readingMeasured = (event: ReadingReported, get: Get): Result => {
   const {
@@ -118,7 +118,7 @@ const readingMeasured = (event: ReadingReported, get: Get): Result => {
   return { items, points: [...points, ...missed, ...pointOf(data, dims, keg)] }
 }
 
-/** The silence that this reading of a keg ends, if no beer left in it: the answers need its time. Undefined if the keg was read shortly before. */
+/** The silence that this reading of a keg ends, with 0 gallons, because rates leave out the time of each silence. Undefined if there was none. */
 const silenceBefore = (
   at: number,
   { state, keg, settings }: Pick<Pouring, 'state' | 'keg' | 'settings'>,
@@ -129,7 +129,7 @@ const silenceBefore = (
   return at - start > settings.silent_after_secs * 1000 ? { start, end: at, gallons: 0 } : undefined
 }
 
-/** S39, S61: the battery of a telemetry message is a point of its own. It can have the same instant as a reading. */
+/** Writes the battery of a telemetry message as a point of its own, because the message can have the same instant as a reading (S39, S61). */
 const batteryMeasured = (event: TelemetryReported, get: Get): Result => {
   const {
     data,
@@ -172,8 +172,8 @@ const stateOf = (data: ReadingReportedData, { loc, tap }: { readonly loc: string
 })
 
 /**
- * The point of a reading. None if the reading contains no number. The level is the scale's own, else the level by its
- * weight.
+ * The point of a reading. Empty if the reading contains no number. The level is the level that the scale sent, or else
+ * the level by weight.
  */
 const pointOf = (data: ReadingReportedData, dims: Point['dims'], keg: KegSpan | undefined): readonly Point[] => {
   const weight_lbs = numberOf(data.weight_lbs)
@@ -225,8 +225,8 @@ const pourPoint = ({ tap, start, end, gallons, sg, keg_id }: PourItem, { loc, ge
 })
 
 /**
- * The series of the keg scales. They are a domain of their own, so that a failing series store stops nothing else
- * (S-k).
+ * The series of the keg scales. They are a domain of their own, so that a failure of the series store does not stop the
+ * scales domain (S-k).
  */
 export const scalesSeries: Domain = {
   name: 'scales-series',

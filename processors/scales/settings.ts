@@ -5,7 +5,7 @@ import type { Settings, SettingsItem } from '../../projections/scales/items.ts'
 import { locationSettings } from '../../projections/scales/keys.ts'
 import { hasApplied, withApplied } from '../folding/applied-events.ts'
 
-/** Lowest and highest value, both inclusive. A value outside changes nothing. */
+/** The lowest and the highest value of each setting, both inclusive. A value outside this range is ignored. */
 const RANGES: Readonly<Record<Exclude<keyof Settings, 'timezone'>, readonly [number, number]>> = {
   grace_period_secs: [0, 604_800],
   pour_window_hours: [1, 720],
@@ -18,7 +18,7 @@ const RANGES: Readonly<Record<Exclude<keyof Settings, 'timezone'>, readonly [num
 const NAMES = Object.keys(RANGES) as (keyof typeof RANGES)[]
 const ZONE = /^[A-Za-z][A-Za-z0-9_+/-]{0,63}$/
 
-/** Null changes nothing. The event is never refused, because the series fold it too. */
+/** Changes the settings of a location. Ignores null. The event is never refused, because the series fold it too, and they refuse nothing. */
 export const locationSettingsChanged = (event: LocationSettingsChanged, get: Get): Result => {
   const { data, meta } = event
   const before = get(locationSettings.key(meta.key))

@@ -11,8 +11,8 @@ import { endUnobservedPour } from './timeline-update.ts'
 import { tapNow } from './timeline.ts'
 
 /**
- * Arms the silence timer of a device. Readings do not arm it again: when the timer fires, the fold arms it for the
- * rest of the time.
+ * Sets the silence timer of a device. Readings do not set the timer again. Instead, the fold of SilenceDue sets it again
+ * for the remaining time if a reading has arrived.
  */
 export const armSilenceTimer = (work: Work, loc: string, device: string, since: number): void => {
   const at = since + settingsOf(work.get(locationSettings.key(loc))).silent_after_secs * 1000
@@ -25,7 +25,7 @@ const silenceOf = (loc: string, device: string): Subject => ({ loc, type: 'silen
 
 const timerOf = (device: string): string => `silence:${device}`
 
-/** Fires the silence alert of a device, or arms its timer again if it has sent a reading since. */
+/** Fires the silence alert of a device. If the device has sent a reading since, sets its timer again instead. */
 export const silenceDue = ({ data, meta }: SilenceDue, get: Get): Result => {
   if (!isId(data.device_id)) return NOTHING
   const work = startWork(get)
@@ -39,14 +39,14 @@ export const silenceDue = ({ data, meta }: SilenceDue, get: Get): Result => {
   return work.result()
 }
 
-/** The part of SilenceDue that the series need. */
+/** Folds SilenceDue for the series: only ends an open pour. */
 export const silenceMeasured = ({ data, meta }: SilenceDue, get: Get): Result => {
   const work = startWork(get)
   endPour(work, ownedDevice(work, meta.key, data.device_id)?.item, meta.occurredAt)
   return work.result()
 }
 
-/** Ends the open pour of the device's tap if its newest reading is too old. The series contain this reading, too. */
+/** Ends the open pour of the device's tap if the newest reading of the tap is too old. The table of the series contains this reading, too. */
 const endPour = (work: Work, item: DeviceItem | undefined, at: number): void => {
   if (item === undefined || item.tap === null) return
   const tapKey = { loc: item.loc_id, tap: item.tap }

@@ -28,7 +28,7 @@ import { refuse } from '../../projections/scales/refusals.ts'
 import { kegAt, tapAt } from './timeline.ts'
 
 /**
- * S40: stores the tare with the keg that was on the tap when it was measured. The telemetry stores a copy by a fold of its own, so this fold
+ * Stores the tare with the keg that was on the tap when it was measured (S40). The telemetry projection folds the same event, so this fold
  * refuses nothing. The weight of a full keg also becomes an event of its beer (S41).
  */
 export const tareRecorded = (event: TareRecorded, get: Get): Result => {
@@ -39,7 +39,7 @@ export const tareRecorded = (event: TareRecorded, get: Get): Result => {
   const timeline = target && get(timelines.key(meta.key, target.tap))
   const keg = timeline && kegAt(timeline, data.at)
   if (target === undefined || timeline === undefined || keg === undefined) return NOTHING
-  // A correction may have put another keg on the tap since the tare was folded, so the event's id recognises a repeated one.
+  // A repeated event is recognised by its id and not by the keg: since the tare was folded, a correction can have put another keg on the tap.
   const item: DevicePointerItem | TimelineItem = target.pointer ?? timeline
   if (hasApplied(item._heard, event)) return NOTHING
   const remembered = { ...item, _heard: withApplied(item._heard, event) }
@@ -64,7 +64,7 @@ const UNFIT = {
     'The keg on the tap cannot have this weight. A full keg must weigh more than its empty weight, and an empty keg less than its full weight.',
 } as const
 
-/** False for a weight that the keg cannot have. Such a weight would be stored with its beer and used for later kegs. */
+/** False for a weight that the keg cannot have. Such a weight would become a weight of the beer, and apply to later kegs. */
 const isTareOf = ({ full_lbs, empty_lbs }: KegSpan, { kind, value_lbs }: TareRecorded['data']): boolean =>
   kind === 'full' ? value_lbs > empty_lbs : value_lbs < full_lbs
 
@@ -74,7 +74,7 @@ interface TareTap {
   readonly pointer?: DevicePointerItem
 }
 
-/** The tap that the event names, else the tap of its device at that time. Undefined if there is none. */
+/** The tap that the event names, or else the tap of the event's device at that time. Undefined if there is no such tap. */
 const tareTapOf = (work: Work, loc: string, { tap, device_id, at }: TareRecorded['data']): TareTap | undefined => {
   if (tap !== null) return isTap(tap) ? { tap } : undefined
   const owned = device_id === null ? undefined : ownedDevice(work, loc, device_id)
@@ -88,7 +88,7 @@ interface Tare {
   readonly data: TareRecorded['data']
 }
 
-/** The tare of the keg with this measurement. Undefined if the keg has one of the same kind and of the same or a later time. */
+/** The tare of the keg with this measurement. Undefined if the keg has a measurement of the same kind that is as new or newer. */
 const tareAfter = (
   before: TareItem | undefined,
   { loc, keg, data: { kind, value_lbs, at } }: Tare,
@@ -112,14 +112,14 @@ const tareAfter = (
   }
 }
 
-/** Derives the weighing for the location's own beer, else for the global one. */
+/** Derives a BeerKegWeightMeasured event for the location's own beer, or for the global beer if the location has none of its own. */
 const deriveMeasured = (work: Work, { loc, keg, data: { value_lbs, at } }: Tare): void => {
   const item = work.get(kegs.key(keg))
   if (item === undefined) return
   const own = work.get(beers.key(loc, item.beer_id))
   const [key, loc_id] = own === undefined ? [item.beer_id, null] : [loc, loc]
   work.derive({
-    // The id names the keg: a copy that arrives after many other events can find a corrected keg on the tap.
+    // The keg is part of the derived event's id, because after a correction a late copy of this event finds another keg on the tap.
     purpose: `measured:${keg}`,
     event: {
       type: 'BeerKegWeightMeasured',
@@ -129,7 +129,7 @@ const deriveMeasured = (work: Work, { loc, keg, data: { value_lbs, at } }: Tare)
   })
 }
 
-/** S10, S11: stores every calibration. The newest one is the current one. */
+/** Stores every calibration (S10, S11). The calibration with the latest time is the current one. */
 export const deviceCalibrated = ({ data, meta }: DeviceCalibrated, get: Get): Result => {
   const work = startWork(get)
   const owned = ownedDevice(work, meta.key, data.device_id)

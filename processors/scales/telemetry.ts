@@ -27,7 +27,7 @@ interface Report {
   readonly dropped: number | null
 }
 
-/** S38: readings and statuses update battery and firmware of a device at most once in this time. Telemetry messages always do. */
+/** Readings and statuses update the battery and firmware of a device at most once in this time (S38). Telemetry messages always update them. */
 const SPACING_MS = 300_000
 
 export const readingTelemetry = ({ data, meta }: ReadingReported, get: Get): Result =>
@@ -41,7 +41,7 @@ export const statusTelemetry = ({ data, meta }: DeviceStatusReported, get: Get):
 interface ReportContext {
   readonly loc: string
   readonly at: number
-  /** The device's own number of a telemetry message. Absent for readings and statuses. */
+  /** The device, boot and sequence number of a telemetry message. Absent for readings and statuses. */
   readonly message?: Reading
 }
 
@@ -70,13 +70,13 @@ const foldReport = (report: Report, context: ReportContext, get: Get): Result =>
   return after === before ? NOTHING : { items: [bare(after)] }
 }
 
-/** Remembers a telemetry message, so that a repeated one never replaces a newer one. */
+/** Remembers a telemetry message, so that a repeated message never replaces a newer message. */
 const withMessage = (item: TelemetryItem, message: Reading | undefined): TelemetryItem =>
   message === undefined ? item : { ...item, _told: withFolded(item._told ?? [], message) }
 
 /**
- * True if the report contains a battery or firmware. A report without them does not start the time for which later
- * ones are ignored.
+ * True if the report contains a battery or firmware. A report without them does not start the time (`SPACING_MS`) in
+ * which later reports are ignored.
  */
 const hasDeviceState = ({ battery_v = null, battery_pct = null, fw }: Report): boolean =>
   [battery_v, battery_pct, fw].some((value) => value !== null)
@@ -94,7 +94,8 @@ const emptyTelemetry = ({ loc, device_id, epoch, at }: Device): TelemetryItem =>
 })
 
 /**
- * The pointer from the location to the device's epoch, for events of people, which name no epoch. None if it exists.
+ * The pointer from the location to the device's epoch. Events of people need it, because they contain no epoch. Empty if
+ * the pointer exists already.
  */
 const newPointers = ({ loc, device_id, epoch }: Omit<Device, 'at'>, get: Get): readonly TelemetryPointerItem[] => {
   const key = telemetryPointers.key(loc, device_id)
@@ -104,7 +105,7 @@ const newPointers = ({ loc, device_id, epoch }: Omit<Device, 'at'>, get: Get): r
     : [{ ...key, epoch, ...(known?._heard && { _heard: known._heard }) }]
 }
 
-/** Battery and firmware, unless a newer report gave them. The item is in the index of batteries (S37) as soon as it has a charge. */
+/** Sets battery and firmware, unless a newer report has set them. An item with a charge in percent is in the index of batteries (S37). */
 const withBattery = (
   item: TelemetryItem,
   { battery_v = null, battery_pct = null, fw }: Report,
@@ -123,7 +124,7 @@ const withBattery = (
   }
 }
 
-/** Tares and the number of lost events, which every report updates. Returns the same item if nothing is new. */
+/** Sets the tares and the number of lost events, which every report updates. Returns the same object if nothing is new. */
 const withImmediateFields = (item: TelemetryItem, report: Report, context: ReportContext): TelemetryItem => {
   const { dropped } = report
   const after = withTares(item, report, context)
@@ -136,7 +137,7 @@ const withImmediateFields = (item: TelemetryItem, report: Report, context: Repor
 const isLater = ({ at, message }: Pick<ReportContext, 'at' | 'message'>, known = -1): boolean =>
   at > known || (at === known && message !== undefined)
 
-/** The tares that are stored in the scale. Returns the same item if nothing is new. */
+/** Sets the tares that the scale stores. Returns the same object if nothing is new. */
 const withTares = (
   item: TelemetryItem,
   { tare_empty_offset = null, tare_full_lbs = null }: Pick<Report, 'tare_empty_offset' | 'tare_full_lbs'>,
@@ -152,7 +153,7 @@ const withTares = (
     : { ...after, tare_full_lbs: full, _full_at: context.at }
 }
 
-/** S40: the diagnostic copy of a tare. */
+/** Stores a copy of a tare in the telemetry of its device, for diagnosis (S40). */
 export const tareTelemetry = ({ data, meta }: TareRecorded, get: Get): Result => {
   if (data.device_id === null || !isId(data.device_id) || !isTime(data.at)) return NOTHING
   const pointer = get(telemetryPointers.key(meta.key, data.device_id))

@@ -23,7 +23,7 @@ export interface TimelineUpdate {
   readonly at: number
   readonly before: Timeline
   readonly after: TimelineItem
-  /** When somebody recorded the correction of a keg. Absent for a swap. A correction moves no keg, so the tap needs no new tare. */
+  /** The time at which a correction was recorded. Absent if a keg was really swapped: then the tap needs a new tare. */
   readonly corrected_at?: number
 }
 
@@ -92,10 +92,10 @@ const kegItem = (work: Work, { loc, tap, span, since }: OnTap): KegItem => {
   const tapped_at = isoOf(since)
   const known = work.get(kegs.key(keg_id))
   const { finished_at, ...rest } = known ?? { ...kegs.key(keg_id), loc_id: loc, tap, tapped_at, ...keg }
-  // The keg can have been on another tap before, or on this one before the oldest stored span.
+  // An earlier stored time stays: the keg can have been on another tap before, or on this tap before the oldest stored span.
   const item = rest.tapped_at > tapped_at ? { ...rest, tapped_at } : rest
   if (to === null) return { ...item, tap }
-  // The keg can be on another tap by now.
+  // If the keg is on another tap now, the end of its time on this tap is not its end.
   return item.tap === tap
     ? { ...item, finished_at: isoOf(to) }
     : { ...item, ...(finished_at !== undefined && { finished_at }) }
@@ -111,7 +111,7 @@ const withKeg = (config: TapItem, keg: KegSpan | undefined): TapItem => ({
   sg: keg?.sg ?? null,
 })
 
-/** The newest reading belongs to the keg that was on the tap when it was measured (S-i). */
+/** Attributes the newest reading to the keg that was on the tap when the reading was measured (S-i). */
 const attribute = (state: TapStateItem, timeline: Timeline): TapStateItem => {
   const keg = state.updated_at === null ? undefined : kegAt(timeline, msOf(state.updated_at))
   const level_pct = state._weighed ? levelOf(state.weight_lbs, keg) : state.level_pct
@@ -134,7 +134,7 @@ const closePour = (
   if (poured !== undefined)
     putPour(work, update, { ...update.before.kegs.findLast(({ keg_id }) => keg_id === update.keg_id), poured })
   const { gallons, updated_at } = state
-  // If the newest reading is of the new keg, the next pour is counted from it.
+  // If the newest reading is of the new keg, the next pour is counted from the level of this reading.
   const isOfNew = update.corrected_at !== undefined || state.keg_id !== update.keg_id
   if (!isOfNew || gallons === null || updated_at === null) return { ...state, pouring: false }
   return { ...state, pouring: false, _pour: step(undefined, { at: msOf(updated_at), gallons }, settings).detector }
@@ -180,8 +180,8 @@ export const putPour = (
 }
 
 /**
- * S56: the state for a new keg. Its tare is pending, and the low-keg alert and the discrepancy of the previous keg
- * end.
+ * The state after a keg was swapped (S56). The tare of the new keg is pending. The low-keg alert and the discrepancy of
+ * the previous keg end.
  */
 const forNewKeg = (
   work: Work,
@@ -194,8 +194,8 @@ const forNewKeg = (
 }
 
 /**
- * The level of the tap is another one with the corrected keg: the low-keg alert is decided again at the time of the correction. A level that was
- * measured on another keg is not low.
+ * The state after a keg was corrected. The correction can change the level, so the low-keg alert is decided again at the time of the
+ * correction. A level that was measured on another keg is not low.
  */
 const forCorrectedKeg = (
   work: Work,

@@ -1,8 +1,8 @@
 import { covers, type KegOnTap, type KegSpan, type TapAssignment, type Span } from '../../projections/scales/spans.ts'
 
 /**
- * The kegs of a tap in the order of time. A keg that was replaced at the instant it was tapped keeps a span without
- * length, so that its event stays recognisable.
+ * The kegs of a tap in the order of time. A keg that was replaced at the instant at which it was tapped keeps a span
+ * without length, so that a repetition of its event is recognised.
  */
 export type Timeline = { readonly kegs: readonly KegSpan[] }
 
@@ -34,7 +34,7 @@ export interface Correction {
   readonly keg: KegOnTap
 }
 
-/** Replaces the recorded keg by another one from an instant on, for as long as the recorded one was on the tap. */
+/** Replaces the recorded keg by another keg, from an instant on and until the recorded keg left the tap. */
 export const withCorrectedKeg = (timeline: Timeline, { keg_id, from, keg }: Correction): Timeline => {
   const isWrong = (span: KegSpan): boolean =>
     span.keg_id === keg_id && keg.keg_id !== keg_id && endOf(span) > Math.max(from, span.from)
@@ -50,8 +50,8 @@ export const withCorrectedKeg = (timeline: Timeline, { keg_id, from, keg }: Corr
 }
 
 /**
- * Ends the keg's time on one tap when it was put on the other one. `here` has the newer event: if both times begin
- * together, the one on `here` stays.
+ * Ends the keg's time on each of two taps when the keg was put on the other tap. `here` is the tap of the newer event: if
+ * both times begin at the same instant, the time on `here` stays.
  */
 export const separateTaps = (
   here: Timeline,
@@ -62,7 +62,7 @@ export const separateTaps = (
   other: without(other, kegId, (span) => firstWithin(here, kegId, span)),
 })
 
-/** The instant within a span at which the keg was put on the tap. */
+/** The instant within a span at which the keg was put on the tap. Undefined if it was not. */
 const firstWithin = ({ kegs }: Timeline, kegId: string, span: Span): number | undefined =>
   kegs.find(({ keg_id, from, to }) => keg_id === kegId && from !== to && from >= span.from && from < endOf(span))?.from
 
@@ -74,7 +74,7 @@ const without = (timeline: Timeline, kegId: string, leaves: (span: KegSpan) => n
   return kegs.some((span, index) => span !== timeline.kegs[index]) ? { kegs } : timeline
 }
 
-/** The keg that was on the tap at an instant (S-i). */
+/** The keg that was on the tap at an instant (S-i). Undefined if there was none. */
 export const kegAt = ({ kegs }: Timeline, at: number): KegSpan | undefined => kegs.findLast((span) => covers(span, at))
 
 /** The keg that is on the tap now. Undefined if there is none. */
@@ -84,9 +84,9 @@ export const kegNow = ({ kegs }: Timeline): KegSpan | undefined => {
 }
 
 /**
- * Assigns a device to a tap from an instant on, or to none (null). The last event in the log wins, whatever its
- * clock: an assignment never begins before the previous one. Otherwise a tap could have two devices, or a device
- * could be assigned to a removed tap.
+ * Assigns a device to a tap from an instant on, or to no tap (null). The last event in the log decides, even if it has an
+ * earlier time: an assignment never begins before the previous assignment. Otherwise a tap could have two devices, or a
+ * device could be assigned to a removed tap.
  */
 export const withAssignment = (
   assignments: readonly TapAssignment[],
@@ -109,7 +109,7 @@ export const tapAt = (assignments: readonly TapAssignment[], at: number): string
 /** The tap to which the device is assigned now. Null if there is none. */
 export const tapNow = (assignments: readonly TapAssignment[]): string | null => assignments.at(-1)?.tap ?? null
 
-/** Inserts a span. It ends the span that contains its start, and lasts until the next one. */
+/** Inserts a span. The span that contains its start ends there. The new span lasts until the next span begins. */
 const inserted = <S extends Span>(
   spans: readonly S[],
   { from, ...rest }: Omit<S, 'to'> & { readonly from: number },
@@ -122,6 +122,6 @@ const inserted = <S extends Span>(
 const endOf = ({ to }: Span): number => to ?? Infinity
 const cut = <S extends Span>(span: S, at: number): S => (endOf(span) > at ? { ...span, to: at } : span)
 
-/** True if the time is before the oldest kept span: older spans were dropped. */
+/** True if the list is full, and the time is not after the start of its oldest span: older spans were dropped. */
 const isForgotten = (spans: readonly Span[], at: number): boolean =>
   spans.length >= MAX_KEGS && at <= (spans[0]?.from ?? at)

@@ -27,8 +27,8 @@ export const tokenIssued = (event: PatIssued, get: Get): Result => {
 }
 
 /**
- * `tributary token create` names the token's owner as the actor. A person whose id equals the id of a device uses the
- * edge.
+ * True if the operator issued the token. `tributary token create` sets the owner of the token, here the device, as the
+ * actor. The edge can do the same only for a person whose id equals the id of the device, so its events are excluded.
  */
 const isOperator = ({ actorId, key, source }: PatIssued['meta']): boolean =>
   actorId === null || (actorId === key && source !== 'edge')

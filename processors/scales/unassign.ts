@@ -7,8 +7,8 @@ import { disarmSilenceTimer, endSilence } from './silence.ts'
 import { withAssignment, tapNow } from './timeline.ts'
 
 /**
- * Ends the device's assignment to its tap: disarms its silence timer, ends its alerts, and ends the pour that it
- * measured.
+ * Ends the device's assignment to its tap: removes its silence timer, ends its alerts, and ends the pour that it
+ * measured. Returns the changed device, or the same object if the device has no tap.
  */
 export const unassignDevice = (work: Work, item: DeviceItem, at: number): DeviceItem => {
   const _places = withAssignment(item._places, null, at)

@@ -13,10 +13,10 @@ const HASH = tokenHash('')
 
 const event = drafts<CommonEvent>()
 
-/** The user whose token has this key. */
+/** Returns the owner of the token whose item has this key. */
 export const userOfToken = ({ PK }: Key): string => PK.slice(PARTITION.length)
 
-/** How every domain stores tokens and usage in its table. */
+/** The functions with which every domain stores tokens and usage in its table. */
 export const access: Access = {
   find: tokenByHash,
   pat: (item) => (isPat(item) ? patOf(item) : undefined),

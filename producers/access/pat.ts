@@ -1,11 +1,11 @@
 import { hash } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 
-/** `device`: the token is for one device, its user, and admits to nothing else. */
+/** `device`: the token is for one device. The `user` of such a token is the id of the device, and the token gives no other access. */
 export const SCOPES = ['read', 'write', 'device'] as const
 export type Scope = (typeof SCOPES)[number]
 
-/** A new personal access token. Only its hash is stored. The prefix contains the domain, so that secret scanners recognise the token. */
+/** A new personal access token. Only its hash is stored. The token begins with `trib_` and the domain, so that secret scanners recognise it. */
 export interface NewToken {
   readonly token: string
   readonly hash: string
@@ -31,7 +31,7 @@ export const domainOfToken = (token: string): string | undefined => {
   return match[1]
 }
 
-/** A fast hash is sufficient for 256 random bits (ASVS 6.5.2). */
+/** The SHA-256 hash of a token, in hex. A slow password hash is not necessary, because a token has 256 random bits (ASVS 6.5.2). */
 export const hashToken = (token: string): string => hash('sha256', token, 'hex')
 
 const checksum = (body: string): string => {

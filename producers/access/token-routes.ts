@@ -14,7 +14,7 @@ import { mintToken, type Scope } from './pat.ts'
 
 const event = drafts<CommonEvent>()
 
-/** A token without its hash. `token` is the secret, in the answer to the request that created it. */
+/** A token as answers contain it: without its hash. `token` is the secret. Only the answer to the request that created the token contains it. */
 export const tokenAnswer = shape<PatItem & { readonly token?: string }>()({
   id: { ...text, from: ({ patId }) => patId },
   name: textOrNull,
@@ -28,7 +28,7 @@ export const tokenAnswer = shape<PatItem & { readonly token?: string }>()({
   },
 })
 
-/** Issues a token of the domain whose token the caller sent. */
+/** Issues a token for the domain of the caller's own token. */
 export const issue = (
   { caller: { domain }, newId, randomBytes }: Call,
   scopes: readonly Scope[],
@@ -148,7 +148,10 @@ const usage = question({
   },
 })
 
-/** Throws if the caller was authenticated by a scheme, without a token. Those credentials expire, but a new token would not. */
+/**
+ * Throws if the caller was authenticated without a token, for example by a Telegram Mini App. Such credentials expire soon. A token that they
+ * create would not expire.
+ */
 const requireToken = async ({ caller: { patId } }: Pick<Call, 'caller'>): Promise<undefined> => {
   if (patId === null)
     throw new Problem(

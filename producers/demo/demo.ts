@@ -7,7 +7,7 @@ export interface DemoOptions {
   readonly json?: true
 }
 
-/** The statuses and durations of a demo's requests. */
+/** The statuses of a demo's requests with their numbers, and the durations in milliseconds. `failed` counts statuses from 500, and 401. */
 export interface Tally {
   readonly statuses: Map<number, number>
   readonly millis: number[]
@@ -22,7 +22,7 @@ export interface DemoTarget {
   /** Null if the server has no built-in broker for devices. */
   readonly mqtt: string | null
   readonly tally: Tally
-  /** The words with which a person calls this program. */
+  /** The command that starts this program, for hints: for example `npx tributary`. */
   readonly calledAs: string
   readonly clock: { now(): number; sleep(ms: number, signal?: AbortSignal): Promise<void> }
   readonly signal: AbortSignal
@@ -49,7 +49,7 @@ export interface DemoAnswer {
   readonly body: Readonly<Record<string, unknown>>
 }
 
-/** Sends requests to the edge, and counts the answers. */
+/** Returns a function that sends a request to the edge, counts the answer in `tally`, and returns the answer. */
 export const createSender =
   ({ url, tally }: Pick<DemoTarget, 'url' | 'tally'>) =>
   async ({ method, path, token, headers, body }: DemoRequest): Promise<DemoAnswer> => {

@@ -10,7 +10,7 @@ export const moneySchema = {
 } as const
 export const currencySchema = { type: 'string', minLength: 3, maxLength: 3, description: 'ISO 4217, or TON.' } as const
 
-/** A currency with the decimals of its smallest unit. */
+/** A currency and the number of decimals of its amounts, for example 2 for EUR. */
 export interface Currency {
   readonly code: string
   readonly decimals: number
@@ -28,17 +28,17 @@ export const currencyIn = (code: string, pointer: string): Currency => {
   return { code, decimals }
 }
 
-/** The amount in minor units. Rejects 0 and more than the maximum. */
+/** Returns an amount in minor units, for example cents. Throws `amount-invalid` for 0 and for everything that `partIn` rejects. */
 export const amountIn = (sent: number | string, currency: Currency, pointer: string): bigint => {
   const minor = partIn(sent, currency, pointer)
   if (minor === 0n) throw wrongAmount(pointer, 'it must be more than zero')
   return minor
 }
 
-/** A part of an amount in minor units. It can be 0. */
+/** Returns a part of an amount in minor units. It can be 0. Throws `amount-invalid` for any other form, too many decimals, or a wrong size. */
 export const partIn = (sent: number | string, { code, decimals }: Currency, pointer: string): bigint => {
   const tooMuch = `it must be at most ${decimalText(MOST_MINOR, decimals)} ${code}`
-  // True whatever the decimals. False for text that is not a number.
+  // Such a number is too large in every currency. For text that is not a number, the comparison is false, and `minorFrom` rejects the text.
   if (Number(sent) > Number(MOST_MINOR)) throw wrongAmount(pointer, tooMuch)
   if (typeof sent === 'number' && digitsOf(sent) > EXACT_DIGITS)
     throw wrongAmount(pointer, `a number is exact to ${EXACT_DIGITS} digits. Send it as a string`)
@@ -55,7 +55,7 @@ export const partIn = (sent: number | string, { code, decimals }: Currency, poin
   return minor
 }
 
-/** A double with more digits can differ from the decimal that was written. */
+/** A double keeps 15 decimal digits exactly. A number with more digits can differ from the decimal that the client wrote. */
 const EXACT_DIGITS = 15
 
 const digitsOf = (value: number): number =>

@@ -46,7 +46,7 @@ export const balance = shape<PastBalance, [names: Names]>()({
   },
 })
 
-/** The current names of the members. */
+/** Returns the current names of the members, by the id of the user. */
 export const namesOf = (members: readonly MemberItem[]): Names => new Map(members.map(({ id, name }) => [id, name]))
 
 const debt = shape<Debt, [decimals: number, names: Names]>()({

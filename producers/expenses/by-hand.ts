@@ -13,7 +13,7 @@ import { splitsSchema } from './splits.ts'
 const { revision, description, category, reason } = revisionSchema.properties
 const id: FieldRule = { is: isId, what: 'an id of 1 to 64 letters, digits, and _ . : @ -' }
 
-/** Checks that the parts of an expense sum up to its amount, and that the exponent is that of the currency. */
+/** Checks that an amount is more than 0, that the exponent is the number of decimals of the currency, and that the splits sum up to the amount. */
 const check = (data: FieldsOfEvent['data']): string | undefined => {
   const { amountMinor, splits, currency, exponent } = data
   if (typeof amountMinor === 'bigint' && amountMinor === 0n) return 'amountMinor must be more than zero'

@@ -27,7 +27,7 @@ interface Trip {
   readonly spent: Spent[]
   /** The secret of the invitation that the first user created. */
   secret: string
-  /** A key that no other request has. */
+  /** Returns an Idempotency-Key that no other request has. */
   key(): string
 }
 
@@ -48,7 +48,7 @@ type Answer = Readonly<Record<string, unknown>>
 
 /**
  * Requests of friends on a holiday: they join by invitation, pay for each other with every type of split, correct and
- * settle. Each request depends on the previous ones. Pass the body of each answer to `next`: joining needs the secret
+ * settle. Each request depends on the previous requests. Pass the body of each answer to `next`: joining needs the secret
  * of the invitation.
  */
 export function* holiday({ seed, users, now }: Holiday): Generator<SimulatedRequest, never, Answer> {
@@ -144,7 +144,7 @@ function* pay(trip: Trip, path: string): Generator<SimulatedRequest> {
   }
 }
 
-/** A random type of split. */
+/** The body of an expense of a random amount, with a random type of split among all people who are present. */
 const bodyOf = (trip: Trip, payer: string): object => {
   const { random } = trip
   const cents = random.whole(150, 20_000)
@@ -171,7 +171,7 @@ const bodyOf = (trip: Trip, payer: string): object => {
   }
 }
 
-/** The payer proposes the settlement, and the payee decides. */
+/** The payer proposes a settlement. Then the payee marks it as completed or failed. */
 function* settle(trip: Trip, path: string): Generator<SimulatedRequest> {
   const from = someone(trip, others(trip, ''))
   const [to, idempotencyKey] = [someone(trip, others(trip, from)), trip.key()]
@@ -192,7 +192,7 @@ function* settle(trip: Trip, path: string): Generator<SimulatedRequest> {
   }
 }
 
-/** A person leaves, or returns. At least two people stay. The owner stays, because their invitation would end. */
+/** If everybody is present, one person leaves. Otherwise the absent person returns. The owner stays, because the owner's invitation would end. */
 function* leave(trip: Trip, path: string): Generator<SimulatedRequest> {
   const [gone] = trip.away
   const user = gone ?? someone(trip, trip.users.slice(1))

@@ -3,7 +3,7 @@ import { createSender, type Demo } from '../demo/demo.ts'
 
 const FRIENDS = 5
 
-/** Friends on a holiday who pay for each other. Requests run one after the other, because each one uses the answers of the earlier ones. */
+/** Simulates friends on a holiday who pay for each other. The requests run one after the other, because later requests use earlier answers. */
 export const expensesDemo: Demo = async (
   { seconds, rate, seed },
   { url, tally, calledAs, clock, signal, progress, createToken },

@@ -16,9 +16,9 @@ import { miniAppScheme } from './telegram/mini-app.ts'
 import { telegramWebhook } from './telegram/webhook.ts'
 
 export interface ExpensesOutside {
-  /** Looks up TON transactions. Without it only the payee completes a settlement. */
+  /** Looks up TON transactions. If this function is absent, only the payee can complete a settlement. */
   readonly ton?: TonCheck
-  /** The bot whose Mini App people use, and the secret of Telegram's webhook. */
+  /** The token of the bot whose Mini App people use, and the secret of Telegram's webhook. Without a value the edge rejects these requests. */
   readonly telegram?: { readonly botToken?: string; readonly webhookSecret?: string }
 }
 

@@ -64,7 +64,7 @@ export const revisionSchema = {
 export type NewExpense = XStatic<typeof newExpenseSchema>
 export type Revision = XStatic<typeof revisionSchema>
 
-/** The context of a request: the group, its members, and the expense if the request was received before. */
+/** The context of a request. `current` is the expense that an earlier attempt of the same request recorded, if there was one. */
 export interface ExpenseContext {
   readonly group: GroupItem
   readonly members: readonly MemberItem[]
@@ -75,7 +75,7 @@ export interface ExpenseContext {
 
 export const expenseRecorded = (body: NewExpense, expenseId: string, around: ExpenseContext): Decision => {
   const spentAt = body.date === undefined ? around.now : parseDate(body.date)
-  // A repeated request has the same answer, also if people left since.
+  // A repeated request must get the same answer. So it can name people who have left the group since the first attempt.
   const known = around.current === undefined ? [] : peopleOf(around.current)
   const fields = bodyOf(body, {
     ...around,
@@ -94,7 +94,7 @@ export const expenseRecorded = (body: NewExpense, expenseId: string, around: Exp
   }
 }
 
-/** A field that the body does not name stays as it was. People who shared the expense before can stay in it after they left. */
+/** A field that is not in the body stays as it was. The payer and the participants can stay in the expense after they have left the group. */
 export const expenseRevised = (body: Revision, current: ExpenseItem, around: ExpenseContext): Decision => {
   const input = {
     ...body,
@@ -116,7 +116,7 @@ export const expenseRevised = (body: Revision, current: ExpenseItem, around: Exp
   }
 }
 
-/** Refuses a new date together with more other participants than one commit holds. The fold would refuse the event. */
+/** Throws if the revision changes the date and so many participants that the changes do not fit one commit. The fold would refuse this event, too. */
 const demandOneCommit = (current: ExpenseItem, { spentAt, ...data }: ExpenseRevisedData): void => {
   if (spentAt === null || isoOf(spentAt) === paidAt(current)) return
   const sharing = new Set([
@@ -127,7 +127,8 @@ const demandOneCommit = (current: ExpenseItem, { spentAt, ...data }: ExpenseRevi
   ]).size
   const currencies = new Set([current.currency, data.currency]).size
   const credits = new Set([`${current.currency} ${current.payerId}`, `${data.currency} ${data.payerId}`]).size
-  // The expense at its old and at its new date, its name and its entry; for each currency the balance and that of an earlier day.
+  // 4 items: the expense at its old date, the expense at its new date, the item that locates the expense by id, and the history entry.
+  // 2 items per currency: the current balance and the balance of an earlier day.
   if (sharing + 4 + 2 * currencies + credits <= MAX_CHANGES) return
   throw refused(
     'too-many-changes',
@@ -172,7 +173,7 @@ interface ExpenseInput extends Omit<NewExpense, 'splits'> {
 interface InputContext extends ExpenseContext {
   readonly expenseId: string
   readonly defaults: { readonly currency: string; readonly payerId: string }
-  /** People who can be named after they left. */
+  /** The ids of the people whom the expense can name even if they have left the group. */
   readonly known: readonly string[]
 }
 

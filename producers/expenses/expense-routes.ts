@@ -20,7 +20,7 @@ type RequestCall = Pick<Call, 'caller' | 'params' | 'now'>
 
 const findExpense = (call: Pick<Call, 'caller' | 'params'>, id: string) => queriesOf(call).expense(groupOf(call), id)
 
-/** The expense with this id, also a deleted one. The fold decides what is allowed. */
+/** Returns the expense of the request, also if it is deleted: the fold decides whether a deleted expense can be changed. */
 const requireExpense = async (call: RequestCall): Promise<ExpenseItem> => {
   const found = await findExpense(call, expenseOf(call))
   if (found === undefined) throw expenseOf.missing(expenseOf(call))
@@ -33,8 +33,8 @@ const demandPayer = ({ caller: { user } }: RequestCall, { payerId, payerName }: 
 }
 
 /**
- * Also admits the person who changed the expense last. They can have made another person its payer, and a repeated
- * request must have the same answer.
+ * Throws if the caller cannot correct the expense. Also admits the person who changed the expense last: that change may have named another payer,
+ * and a repeated request must get the same answer.
  */
 const demandEditor = ({ caller: { user } }: RequestCall, expense: ExpenseItem, group: GroupItem): void => {
   if (canCorrect(user, expense, group) || expense.describedBy === user) return
@@ -51,7 +51,7 @@ const contextOf = async (call: RequestCall): Promise<ExpenseContext> => {
   return { group, members, user: call.caller.user, now: call.now }
 }
 
-/** The answer to a command. A repeated command whose expense was deleted since is answered with the expense. */
+/** The answer to a command: the expense. If the command is repeated after the expense was deleted, the answer is the deleted expense. */
 const stored = async (call: RequestCall, { id = '' }: { readonly id?: string }) => {
   const found = await findExpense(call, id)
   return found && expense.view(found.expense)

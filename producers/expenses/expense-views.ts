@@ -19,7 +19,7 @@ interface Amount {
   readonly exponent: number
 }
 
-/** The amount of an item that contains the decimals of its currency. */
+/** The field for the amount of an item that also contains the decimals of its currency (`exponent`). */
 export const amountField = {
   ...moneyText,
   from: ({ amountMinor, exponent }: Amount) => decimalText(amountMinor, exponent),

@@ -11,7 +11,7 @@ import { entries, expenses, groups, settlements } from '../../projections/expens
 type SectionPaging = Pick<ExportPaging, 'limit' | 'cursor'>
 type Rows = { readonly items: readonly ExportRow[]; readonly cursor?: string }
 
-/** The sections after the first page, each in pages. */
+/** The sections that follow the first page. Each function returns one page of its section. */
 const SECTIONS = {
   expenses: async (reader: Reader, group: string, paging: SectionPaging): Promise<Rows> => {
     const { items, ...rest } = await expenses.page(reader, group, { reverse: true, ...paging })
@@ -32,8 +32,8 @@ const SECTIONS = {
 type Section = keyof typeof SECTIONS
 
 /**
- * Exports a group: the group, its members and balances, its expenses and settlements, and its history. An import
- * accepts the export.
+ * Exports a group: the group, its members and balances, its expenses and settlements, and its history.
+ * `tributary import` can read the exported rows again.
  */
 export const expensesExporter: Exporter = {
   page: async (reader, group, paging) =>
@@ -96,7 +96,7 @@ const section = async (reader: Reader, group: string, { limit, cursor = '', hist
   return { items: found.items, ...(next !== undefined && { cursor: next }) }
 }
 
-/** The cursor of the next page of a section, or of the next section. */
+/** Returns the cursor of the next page of a section, or of the next section. Undefined after the last section. */
 const after = (name: Section, inner: string | undefined, history: boolean): string | undefined => {
   if (inner !== undefined) return `${name}.${inner}`
   return name === 'expenses' ? 'settlements.' : name === 'settlements' && history ? 'history.' : undefined

@@ -10,12 +10,12 @@ import { group, groupWithMembers } from './views.ts'
 
 const withMembers = async (call: Pick<Call, 'caller'>, id: string) => {
   const [found, members] = await Promise.all([groups.get(call.caller.reader, id), queriesOf(call).everyMember(id)])
-  // A repeated command answers with the current group, which a person who was removed since cannot read.
+  // A repeated command is answered with the current group. If the caller was removed after the first attempt, the caller cannot read the group.
   if (members.find((member) => member.id === call.caller.user)?.removedAt !== undefined) throw wasRemoved()
   return found && groupWithMembers.view(found, members)
 }
 
-/** The group of the request, for commands that answer with it. */
+/** Returns the group in the path of the request, with its members. Undefined if the group does not exist. */
 export const thisGroup = (call: Pick<Call, 'caller' | 'params'>) => withMembers(call, groupOf(call))
 
 const listGroups = listing({
@@ -123,7 +123,10 @@ interface Change {
   readonly simplify?: boolean
 }
 
-/** The schema admits exactly one of the fields. Only Telegram links a chat to a group: a member could name the chat of another group. */
+/**
+ * Returns the event for the only field of the body: the schema admits exactly one. The body cannot link a chat to the group, because a member
+ * could name the chat of another group. Only updates from Telegram link chats.
+ */
 const changeOf = ({ title: called, currency, simplify = true }: Change): Draft => {
   if (called !== undefined) return event('GroupRenamed', { title: called })
   if (currency !== undefined) return event('GroupCurrencyChanged', { currency: currencyIn(currency, '/currency').code })

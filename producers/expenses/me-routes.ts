@@ -14,7 +14,7 @@ import { settlement } from './settlement-views.ts'
 import { person, profileView } from './views.ts'
 import { profiles } from '../../projections/expenses/keys.ts'
 
-/** Leaves out the groups from which the caller was removed, so a page can contain fewer items than its limit. */
+/** Drops the items of groups from which the caller was removed. The page can then contain fewer items than its limit. */
 const readable = async <I>(
   call: Pick<Call, 'caller'>,
   { items, ...rest }: Page<I>,
@@ -143,7 +143,7 @@ const summary = question({
   },
 })
 
-/** The sums of a user over their groups, from the balances (E-d). Reads the groups in pages. */
+/** Returns the sums of a user by currency, over the groups that the user is in or has left (E-d). Reads these groups in pages. */
 const summed = async (queries: ExpensesQueries, user: string): Promise<readonly Sum[]> => {
   const sums = new Map<string, Sum>()
   for (const of of ['now', 'left'] as const) {
@@ -167,7 +167,7 @@ const summed = async (queries: ExpensesQueries, user: string): Promise<readonly 
 
 const GROUPS_AT_ONCE = 50
 
-/** Adds amounts of the same currency and the same decimals. */
+/** Adds `more` to the sum of the same currency and number of decimals. If there is no such sum, `more` becomes the sum. */
 const add = (sums: Map<string, Sum>, more: Sum): void => {
   const key = `${more.currency} ${more.exponent}`
   const sum = sums.get(key)

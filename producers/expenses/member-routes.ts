@@ -21,28 +21,31 @@ const invitation = {
   description: 'The secret of an invitation.',
 } as const
 
-/** The invitation or chat by which the caller wants to join. The fold decides whether it admits them. */
+/**
+ * Returns the invitation or the chat by which the caller wants to join. Throws `invitation-only` if the caller has neither and is not a member.
+ * The fold decides whether the invitation or the chat admits the caller.
+ */
 const admissionOf = async (
   call: Pick<Call, 'caller' | 'params'>,
   secret: string | undefined,
 ): Promise<Omit<MemberJoinedData, 'userId'>> => {
   const {
-    caller: { user, chat },
+    caller: { user, place: chat },
   } = call
   const [queries, id] = [queriesOf(call), groupOf(call)]
   const { group, member: self } = await queries.rightsOf(id, user)
-  // The same answer as for a group that does not admit the caller: ids of groups stay unknown to strangers.
+  // The answer is the same as for a group that exists and does not admit the caller, so a stranger cannot find out ids of groups.
   if (group === undefined) throw notInvited()
   const isMember = self !== undefined && self.leftAt === undefined
   if (secret !== undefined) {
     const hash = hashToken(secret)
-    // Refused here, a wrong secret leaves no event in the log of the group.
+    // A wrong secret is refused here, before the append, so that it adds no event to the log.
     if (!isMember && !(await queries.invitations(id)).some((each) => each.hash === hash)) throw notInvited()
     return { invitation: hash, chatId: null }
   }
   if (chat !== undefined && (await chats.get(call.caller.reader, chat))?.groupId === id)
     return { invitation: null, chatId: chat }
-  // A member who joins again only changes their name.
+  // A member needs no invitation: joining again changes only the profile of the member.
   if (isMember) return { invitation: null, chatId: null }
   throw notInvited()
 }

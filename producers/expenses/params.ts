@@ -14,7 +14,7 @@ export const idSchema = {
   pattern: '^[A-Za-z0-9][A-Za-z0-9_.:@-]*$',
 } as const
 
-/** A request that the rules of the folds refuse, before an event is appended. */
+/** Returns the Problem for a request that the folds would refuse. The edge throws it before it appends an event. */
 export const refused = refusedEarly(expensesRefusals)
 
 /** A stranger gets the same answer for every group, whether it exists or not. */

@@ -6,7 +6,7 @@ import { misfitOf } from '../../projections/expenses/rules.ts'
 import type { Call } from '../http/route.ts'
 import { refused } from './params.ts'
 
-/** The profile of a person in a group. */
+/** The JSON Schema of a person's profile in a group. */
 export const personProperties = {
   name: { type: 'string', minLength: 1, maxLength: 200 },
   username: {
@@ -22,8 +22,8 @@ export const personProperties = {
 export type PersonFields = { readonly name?: string; readonly username?: string; readonly avatarUrl?: string }
 
 /**
- * The caller's profile: from the body, else from the sign-in, else the latest one of their groups, else with their id
- * as name.
+ * Returns the caller's profile. The name comes from the body, else from the sign-in, else from the latest profile in the caller's groups. If none
+ * of these has a name, the name is the user id. User name and avatar come from the body, else from the sign-in or that latest profile.
  */
 export const personOf = async (
   { caller: { reader, user, profile } }: Pick<Call, 'caller'>,
@@ -45,7 +45,10 @@ export const personOf = async (
 
 const MISFITS = { 'member-unknown': 'was never a member of', 'member-left': 'left' } as const
 
-/** Refuses the first of these people, each with their place in the body, whom the group's events cannot name. */
+/**
+ * Throws for the first person whom an event of the group cannot name: a person who was never a member, or who has left and for whom `canHaveLeft`
+ * returns false. `pointer` is the place of the person in the body.
+ */
 export const demandMembers = (
   members: readonly MemberItem[],
   people: readonly (readonly [user: string, pointer: string])[],

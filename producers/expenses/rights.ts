@@ -6,7 +6,7 @@ import { groupOf, refused } from './params.ts'
 export const wasRemoved = (): Problem =>
   refused('members-only', 'You were removed from this group. A new invitation from a member admits you again.')
 
-/** Admits members. A person who left can read on, because their balance stays. A person who was removed can not. */
+/** Returns a check that admits members. If `writes` is false, it also admits people who have left. It never admits people who were removed. */
 const demandMember =
   (writes: boolean) =>
   async (call: Call): Promise<undefined> => {
@@ -24,10 +24,10 @@ const demandMember =
 
 const [reads, writes] = [demandMember(false), demandMember(true)]
 
-/** Routes of a group for its members. Strangers get 404. */
+/** Routes of a group for its members. People who have left can use the GET routes, because their balance stays. Strangers get 404. */
 export const inGroup = (routes: readonly Route[]): readonly Route[] =>
   routes.map((route) => ({ ...route, admit: route.method === 'GET' ? reads : writes }))
 
-/** Routes that are also for people who left: they can still settle their debts (E-i). */
+/** Routes that people who have left the group can use, too, because these people can still settle their debts (E-i). */
 export const inGroupOrFormer = (routes: readonly Route[]): readonly Route[] =>
   routes.map((route) => ({ ...route, admit: reads }))

@@ -54,7 +54,7 @@ export interface ProposalContext {
   readonly now: number
 }
 
-/** A settlement between the caller and a current or former member: a person who left can still have debts. */
+/** Proposes a settlement whose payer or payee is the caller. Both can have left the group, because a person who has left can still have debts. */
 export const settlementProposed = (
   body: NewSettlement,
   { group, settlementId, user, members, now }: ProposalContext,
@@ -98,13 +98,13 @@ export interface StatusChange {
   readonly settlement: SettlementItem
   readonly user: string
   readonly status: 'completed' | 'failed'
-  /** The transaction that this request names. */
+  /** The hash of the transaction that this request names. Undefined if it names none. */
   readonly named: string | undefined
-  /** The transaction that this request or the proposal names. */
+  /** The hash of the transaction that this request names, else the hash that the proposal names. Null if both name none. */
   readonly txHash: string | null
 }
 
-/** Rejects requests of others than the payer and the payee, and changes of a final status. */
+/** Throws if the caller is neither the payer nor the payee, or if the status is final and the request does not repeat the change to this status. */
 export const statusChangeOf = (
   settlement: SettlementItem,
   user: string,
@@ -119,7 +119,7 @@ export const statusChangeOf = (
   return change
 }
 
-/** Only the payee can complete the settlement. `why`: the reason why the payer cannot. */
+/** The error for a payer who cannot complete the settlement: only the payee can. `why`: the reason. */
 export const receiverOnly = ({ toUserId, toUserName }: SettlementItem, why: string): Problem =>
   mistake(403, {
     pointer: '/txHash',

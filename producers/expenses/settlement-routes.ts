@@ -69,20 +69,20 @@ const propose = command({
   },
 })
 
-/** The payee completes a settlement by a request, the payer only by a transaction that the chain confirms (E-j). */
+/** The payee can complete a settlement by a request. The payer can complete it only by a transaction that the TON blockchain confirms (E-j). */
 const decided = async (call: Call, change: StatusChange, ton: TonCheck | undefined): Promise<Decision> => {
   const { settlement, user, status, named, txHash } = change
   if (status === 'failed') return failed(change)
-  // A repeated request.
+  // A repeated request. The settlement is completed already, so the rules below are not checked again.
   if (settlement.status === 'completed') return confirmed(change, 'manual', call.now)
   const { reader } = call.caller
-  // The fold of a claim does not read the group: the claim is keyed by the transaction.
+  // The edge must check this. The key of a claim is the transaction, so the fold of the claim does not read the group.
   if ((await groups.get(reader, settlement.groupId))?.archivedAt !== undefined)
     throw refused('group-archived', 'This group is archived. Its owner can unarchive it.')
   if (user !== settlement.toUserId) return confirmedByChain(call, change, ton)
   const claim = named === undefined && txHash !== null ? await transactions.get(reader, txHash) : undefined
   const isOwn = claim === undefined || (claim.groupId === settlement.groupId && claim.settlementId === settlement.id)
-  // If the payer named a transaction that completes another settlement, the payee can confirm this one without it.
+  // If the payer named a transaction that completes another settlement, the payee confirms this settlement without a transaction.
   return confirmed(isOwn ? change : { ...change, txHash: null }, 'manual', call.now)
 }
 
@@ -124,7 +124,7 @@ const MISMATCHES: Readonly<Record<TonMismatch, (settlement: SettlementItem) => s
 const RETRY_SECONDS = 10
 const [FIRST_WAIT_MS, LAST_WAIT_MS] = [10, 640]
 
-/** The claim of a transaction completes the settlement by a derived event. Waits about a second for it. */
+/** Waits about a second until the settlement is not pending: a derived event of the claim completes it. Undefined if it is still pending then. */
 const awaitDecision = async (call: RequestCall, waitMs = FIRST_WAIT_MS): Promise<SettlementItem | undefined> => {
   const item = await findSettlement(call, settlementOf(call))
   if (item !== undefined && item.status !== 'pending') return item

@@ -29,7 +29,7 @@ export const splitsSchema = {
   },
 } as const
 
-/** One person's part in a request. */
+/** One person's part of an expense, as a request contains it. */
 export interface SplitInput {
   readonly userId: string
   readonly amount?: number | string
@@ -46,7 +46,7 @@ export interface Division {
   readonly splits: readonly SplitInput[]
 }
 
-/** The part of each person in minor units. The parts sum up to the amount (E-b). Throws a Problem if they cannot. */
+/** Returns the part of each person in minor units. The parts sum up to the amount (E-b). Throws a Problem if the splits do not allow this. */
 export const splitOf = (division: Division): readonly Split[] => {
   demandShape(division)
   const { splitType, splits } = division
@@ -130,7 +130,7 @@ const MEASURE: Readonly<Record<SplitType, 'amount' | 'percentage' | 'shares' | u
 }
 const MEASURES = ['amount', 'percentage', 'shares'] as const
 
-/** Rejects a person who is named twice, and parts without the field of their type of split or with another one. */
+/** Throws if a person is named twice, if a part lacks the field of the split type or has a field of another type, or if too many people share. */
 const demandShape = ({ splitType, splits, payerId }: Division): void => {
   const measure = MEASURE[splitType]
   const seen = new Set<string>()

@@ -11,7 +11,7 @@ export const person = shape<Pick<ProfileItem, 'id' | 'telegramId' | 'name' | 'us
   avatarUrl: textOrNull,
 })
 
-/** The view of a person. Without a profile it contains the id only. */
+/** The view of a person. If there is no profile, the name, the user name and the avatar are null. */
 export const profileView = (
   user: string,
   profile: Pick<ProfileItem, 'name' | 'username' | 'avatarUrl'> | undefined,

@@ -38,7 +38,7 @@ export const asyncapi = ({ version, domains }: AsyncApiParts): Json => {
   }
 }
 
-/** The channels to which the program sends. It receives from the others. */
+/** The names of the channels to which the program sends messages. From all other channels the program receives messages. */
 const SENT = /^(live|.*Events)$/
 
 const channelsOf = ({ name, live, channels }: AsyncApiParts['domains'][number], messages: Json): Json => ({
@@ -61,7 +61,7 @@ const channelsOf = ({ name, live, channels }: AsyncApiParts['domains'][number], 
       }),
 })
 
-/** Reads the schemas. The result returns the event types of a domain, and those that all domains share, with the docs of their schemas. */
+/** Reads the schemas of events. The returned function gives a message for each event type of a domain and for each type that all domains share. */
 const readMessages = (): ((domain: string) => Json) => {
   const [sources, locked] = [readSources(), latest(readLock())]
   const known = namesOf(sources)

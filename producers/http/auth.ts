@@ -16,11 +16,11 @@ export interface Pat {
   readonly lastUsedAt: string | undefined
 }
 
-/** How a domain stores its tokens and their usage. */
+/** The functions with which a domain stores its tokens and the usage of its routes. */
 export interface Access {
-  /** Finds the item of the token with this hash. It reads an index, which can be behind the table. */
+  /** Finds the key of the token's item by the hash of the token. Reads an index, which can be behind the table. */
   find(reader: Reader, hash: string): Promise<Key | undefined>
-  /** The token in its item. Undefined if the token is revoked. */
+  /** Reads the token from its item. Undefined if the token is revoked. */
   pat(item: Item): Pat | undefined
   /** True if the token no longer works although its item exists. Default: a token works while its item exists. */
   hasEnded?(reader: Reader, item: Item): Promise<boolean>
@@ -37,7 +37,7 @@ export interface Access {
   }): Draft
 }
 
-/** The most requests per person and UTC day. Null: no limit. */
+/** The maximum number of requests per person and UTC day. Null: no limit. */
 export interface Quota {
   readonly reads: number | null
   readonly writes: number | null
@@ -46,12 +46,12 @@ export interface Quota {
 /** The generation that serves the requests of a domain. */
 export interface ServingGeneration {
   readonly reader: Reader
-  /** The changes of its items. Undefined if the store has no change feed. */
+  /** The changes of the generation's items. Undefined if the store has no change feed. */
   readonly changes?: ChangeFeed | undefined
   readonly generation: number
   readonly outcomes: OutcomeTracker
   readonly series?: TrackedSeries | undefined
-  /** Throws a retriable fault if the items are known to be incomplete. An absent item proves nothing then. */
+  /** Throws a retriable fault if items of the generation can be missing. Then an absent item does not prove that a token is unknown. */
   readonly confirm?: (() => Promise<void>) | undefined
 }
 
@@ -72,12 +72,12 @@ export type Authenticate = (authorization: string | undefined, need: RequiredAcc
 
 interface RequiredAccess {
   readonly scope: 'read' | 'write'
-  /** Another sufficient scope. */
+  /** A second scope that is also sufficient. Default: none. */
   readonly or?: Scope | undefined
   readonly now: number
 }
 
-/** The most cached keys of token items. The cache saves the read of the index. The item itself is read for every request. */
+/** The maximum number of cached keys of token items. The cache saves the read of the index. Every request still reads the item itself. */
 const MOST_CACHED_KEYS = 10_000
 
 export const createAuthentication = ({
@@ -177,7 +177,10 @@ const presentedToken = (authorization: string | undefined): string => {
   return token
 }
 
-/** Selects one of several routes by the domain in the token's prefix. `authenticate` of that domain then checks the whole token. */
+/**
+ * A constraint for routes of the web framework. If several domains have a route with the same path, the domain in the prefix of the token selects
+ * the route. `Authenticate` of that domain then checks the whole token.
+ */
 export const byTokenDomain = {
   name: 'tokenDomain',
   storage: () => new Map(),
@@ -188,7 +191,7 @@ export const byTokenDomain = {
   }): string => /^bearer trib_([a-z]+)_/i.exec(authorization)?.[1] ?? '',
 } as const
 
-/** Throws if the token is not one of the domain. Reads no store. */
+/** Throws if the token is malformed or is for another domain. Reads no store. */
 const requireOurs = (token: string, domain: string): void => {
   const domainOf = domainOfToken(token)
   if (domainOf === undefined) throw malformed()
@@ -207,7 +210,7 @@ const unknownToken = async (confirm: ServingGeneration['confirm']): Promise<neve
 const endedToken = () =>
   unauthorized(
     'token-ended',
-    'The token has ended: the device left the location, or the member who created the token did. Create a new one.',
+    'The token has ended, because its device or the person who created it lost their access. Create a new one.',
   )
 
 type TokenCode = 'token-missing' | 'token-malformed' | 'token-unknown' | 'token-ended'
@@ -215,7 +218,7 @@ type TokenCode = 'token-missing' | 'token-malformed' | 'token-unknown' | 'token-
 const unauthorized = (code: TokenCode, detail: string): Problem<TokenCode> =>
   new Problem(401, code, detail, { headers: { 'www-authenticate': `Bearer error="invalid_token"` } })
 
-/** Compares in constant time. */
+/** True if the hashes are equal. For hashes of the same length, the duration does not depend on their content. */
 export const sameHash = (stored: string, presented: string): boolean => {
   const [a, b] = [Buffer.from(stored, 'latin1'), Buffer.from(presented, 'latin1')]
   return a.length === b.length && timingSafeEqual(a, b)
@@ -225,7 +228,7 @@ const DAY_MS = 86_400_000
 
 let latest = { number: Number.NaN, day: '' }
 
-/** The UTC day of an instant. The latest result is cached, because every request calls it several times. */
+/** The UTC day of an instant. The latest result is cached, because every request needs the day several times. */
 export const utcDay = (now: number): string => {
   const number = Math.floor(now / DAY_MS)
   if (number !== latest.number) latest = { number, day: new Date(now).toISOString().slice(0, 10) }

@@ -16,7 +16,7 @@ export const answerBroken = (error: Error & { readonly code?: string }, socket: 
     'connection: close',
   ]
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`)
-  // A client that goes on sending would keep the connection open.
+  // A client that continues to send would keep the connection open, so the connection is cut after a second.
   const cut = setTimeout(() => socket.destroy(), LINGER_MS)
   socket.once('close', () => clearTimeout(cut))
 }
@@ -36,7 +36,7 @@ const UNREADABLE: Answer = {
   detail: 'The request cannot be parsed. Check its first line, headers and body.',
 }
 
-/** The answers by the error codes of Node. */
+/** The answers, by the error code of Node. For other codes the answer is `UNREADABLE`. */
 const ANSWERS: Readonly<Record<string, Answer>> = {
   ERR_HTTP_REQUEST_TIMEOUT: {
     status: 408,

@@ -21,9 +21,9 @@ export interface Run<R = Command> {
   readonly domain: DomainEdge
   readonly deps: EdgeDeps
   readonly source: string
-  /** Bounds the reads before the append. */
+  /** The deadline of the reads before the append. */
   readonly reading: Deadline
-  /** Bounds the time until the answer. */
+  /** The deadline of the answer. */
   readonly deadline: Deadline
 }
 
@@ -40,7 +40,7 @@ export const runCommand = async (run: Run): Promise<unknown> => {
   const call = repeatable
     ? { ...run.call, newId: () => createdId(run.call.caller.user, repeatable.key, target) }
     : run.call
-  // If the deadline passes, this throws, so the event is never appended after the answer.
+  // Throws if the deadline of the reads passes. So no event is appended after the caller got the error.
   const { first, decision } = await reading.within(decide(route, call), tooSlow)
   if (first !== undefined) await appendFirst({ ...run, call }, first)
   const meta = metaOf(run, repeatable, decision)
@@ -65,7 +65,7 @@ export const runCommand = async (run: Run): Promise<unknown> => {
   return result
 }
 
-/** The path with decoded parameters, so that it does not depend on how the caller encoded them. Characters that divide a path stay encoded. */
+/** The path with decoded parameters: different encodings of a parameter give the same path. The characters % / ? # stay encoded. */
 const targetOf = ({ routeOptions, params }: FastifyRequest): string =>
   (routeOptions.url ?? '').replace(/:(\w+)/g, (_, name: string) =>
     ((params as Readonly<Record<string, string>>)[name] ?? '').replace(/[%/?#]/g, encodeURIComponent),
@@ -81,7 +81,7 @@ const decide = async (
   return { first, decision: await route.decide(call) }
 }
 
-/** Appends the event on which the command's own event depends, and waits until it is visible. */
+/** Appends the event that must precede the event of the command, and waits until it is visible. Throws `not-yet-visible` if that takes too long. */
 const appendFirst = async (run: Run, { draft, key }: Decision): Promise<void> => {
   const { request, route, call, deps, source, deadline } = run
   const meta = eventMeta({
@@ -116,7 +116,7 @@ const metaOf = (
     caller: { user },
     now,
   } = call
-  // A repeated request has the same event id.
+  // A repeated request with an Idempotency-Key gets the same event id, so the fold recognises its event as a duplicate.
   const eventId = repeatable ? derivedId(user, repeatable.key, repeatable.hash) : deps.ids.uuidv7()
   return {
     ...eventMeta({
@@ -160,7 +160,7 @@ const checkOutcome = async (
   if (outcome.kind === 'parked') return outcome.behind === true ? 'behind' : 'parked'
   if (outcome.kind !== 'refused') return outcome.kind
   const { code, detail } = outcome.refusal
-  // The refusal is known. If the store does not answer, the answer lacks the current state.
+  // The caller gets the refusal even if the store does not answer. The answer then lacks the additional members, such as the current revision.
   const members = route.refused && (await deadline.within(route.refused(call, code), tooSlow).catch(pendingIfRetriable))
   const status = refusedStatus(code, domain.refusals)
   const pointer = pointerOf(code, domain.refusals)

@@ -26,7 +26,7 @@ const lazySerializers: SerializerFactory = (schemas, options) => {
   }
 }
 
-/** Fastify's own compilers, called later. */
+/** Fastify's own compilers. They compile the schema of a route when the route is first called. */
 export const lazyCompilers: { buildValidator: BuildCompilerFromPool; buildSerializer: SerializerFactory } = {
   buildValidator: lazyValidators,
   buildSerializer: lazySerializers,

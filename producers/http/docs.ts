@@ -45,7 +45,7 @@ const tagsOf = (domains: Described['domains']): { name: string; description: str
     : []),
 ]
 
-/** The ways to authenticate. One of them is sufficient. */
+/** The `security` of a route in OpenAPI: a token, or credentials of one of the domain's schemes. */
 export const securityOf = ({
   schemes = [],
 }: Pick<DomainEdge, 'schemes'>): readonly Readonly<Record<string, readonly string[]>>[] => [
@@ -65,7 +65,7 @@ const commandHeaders = {
   Prefer: text('respond-async: the answer is 202 as soon as the event is in the log.'),
 }
 
-/** Adds the headers that every route reads, but that no schema checks, to the document. */
+/** Adds the common request headers to the description of a route with authentication. The edge reads these headers, but no schema checks them. */
 export const described = <S extends FastifySchema>({
   schema,
   url,
@@ -80,7 +80,7 @@ export const described = <S extends FastifySchema>({
   return { schema: { ...schema, headers: { type: 'object', properties } }, url }
 }
 
-/** `GET /openapi.json`, `GET /asyncapi.json` and `GET /docs`, each rendered at its first request. */
+/** Adds `GET /openapi.json`, `GET /asyncapi.json` and `GET /docs`. Each is rendered at its first request. */
 export const addDocs = async (scope: FastifyInstance, parts: AsyncApiParts): Promise<void> => {
   let events: string | undefined
   let document: string | undefined

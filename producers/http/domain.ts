@@ -25,7 +25,7 @@ export interface DomainEdge {
   readonly name: string
   readonly routes: readonly Route[]
   readonly access: Access
-  /** The codes with which its folds refuse events. */
+  /** The codes with which the folds of the domain refuse events. */
   readonly refusals: readonly Refusals[]
   /** Ways to authenticate without a token. */
   readonly schemes?: readonly Scheme[]
@@ -35,21 +35,21 @@ export interface DomainEdge {
   readonly live?: LiveSpec
   /** The devices that send messages over MQTT. Absent if the domain has none. */
   readonly devices?: DeviceSpec
-  /** The domain's folds derive events, so `Tributary-After` also waits for the derived events. */
+  /** True if the folds of the domain derive events. Then `Tributary-After` also waits for the derived events. */
   readonly derives?: true
   /** Further channels of the AsyncAPI document, such as those of devices. */
   readonly channels?: Json
   readonly commands: Commands
-  /** The serving generation. Every request calls it once. */
+  /** Returns the serving generation. Every request calls this function once. */
   readonly serving: () => Promise<ServingGeneration>
-  /** The end of a partition of the log. Absent if only another process knows it. */
+  /** Returns the next offset of a partition of the log. Absent for Kafka: a broker that has just become the leader may report a lower offset. */
   readonly end?: (partition: number) => Promise<number>
 }
 
 declare module 'fastify' {
   interface FastifyRequest {
     caller: AuthenticatedCaller | null
-    /** The event that the request appended. */
+    /** The event that the request appended. Null if it appended none. */
     appended: { readonly id: string; readonly type: string } | null
     receivedAt: number
   }
@@ -59,7 +59,7 @@ declare module 'fastify' {
   }
 }
 
-/** The `source` of the events. */
+/** The `source` of the events that the routes of a domain append. */
 const SOURCE = 'edge'
 
 export const registerDomain = async (scope: FastifyInstance, domain: DomainEdge, deps: EdgeDeps): Promise<void> => {
@@ -88,7 +88,7 @@ export const registerDomain = async (scope: FastifyInstance, domain: DomainEdge,
     }
     deadlineAfter(limits.readMs).within(admittedBy(request, request.receivedAt), tooSlow).then(admit, done)
   })
-  // After the rate limit and the validation, so that a refused request does not wait.
+  // The wait is in the preHandler, after the rate limit and the validation, so that a refused request does not wait.
   scope.addHook('preHandler', (request, _reply, done) => {
     if (request.headers['tributary-after'] === undefined) done()
     else
@@ -99,7 +99,7 @@ export const registerDomain = async (scope: FastifyInstance, domain: DomainEdge,
   recordUsage(scope, domain, deps)
   if (limits.rate) await scope.register(rateLimit, rateOptions(limits.rate))
   for (const route of domain.routes) addRoute(scope, route, { domain, deps })
-  // The first domain also answers requests without a token of any other domain.
+  // The routes of the first domain have no constraint: they also answer requests whose token names none of the other domains.
   const constraints = domain === deps.domains[0] ? {} : { tokenDomain: domain.name }
   for (const route of domain.access.routes) addRoute(scope, route, { domain, deps, constraints })
   const connections = deps.live?.connections.get(domain.name)
@@ -121,7 +121,7 @@ export const registerDomain = async (scope: FastifyInstance, domain: DomainEdge,
 const kindOf = (request: FastifyRequest): 'read' | 'write' =>
   request.method === 'GET' || request.method === 'HEAD' ? 'read' : 'write'
 
-/** Waits until the event of `Tributary-After` is visible, and in the series, too, if the route reads them. */
+/** Waits until the event of `Tributary-After` is visible, and in the series too if the route reads them. Throws `not-yet-visible` after `waitMs`. */
 const waitUntilVisible = async (
   request: FastifyRequest,
   { end, derives }: DomainEdge,
@@ -190,13 +190,13 @@ const rateOptions = ({ max, windowMs }: { max: number; windowMs: number }) => ({
     ),
 })
 
-/** Each token has a rate of its own. A user without a token has one rate for all requests. */
+/** The key of the rate limit: each token has its own limit. A user who was authenticated without a token has one limit for all requests. */
 const callerKey = (caller: AuthenticatedCaller | null): string => caller?.patId ?? `user:${caller?.user ?? ''}`
 
 interface RouteParts {
   readonly domain: DomainEdge
   readonly deps: EdgeDeps
-  /** Set for the routes that every domain has. OpenAPI lists those of the first domain. */
+  /** Set for the routes that every domain has. OpenAPI lists these routes only once, for the first domain. */
   readonly constraints?: { readonly tokenDomain?: string }
 }
 

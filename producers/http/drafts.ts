@@ -3,14 +3,14 @@ import type { Draft } from './route.ts'
 
 type Personal<E> = E extends Event<string, unknown, infer P> ? P : never
 
-/** Creates events without metadata: `event('ExpenseDeleted', { expenseId })`. The third argument is the personal data, for events that have any. */
+/** Creates events without metadata: `event('ExpenseDeleted', { expenseId })`. The third argument is the personal data of event types that have it. */
 export type DraftOf<E extends Event> = <T extends E['type']>(
   type: T,
   data: Extract<E, Event<T>>['data'],
   ...personal: [Personal<Extract<E, Event<T>>>] extends [never] ? [] : [personal: Personal<Extract<E, Event<T>>> | null]
 ) => Draft
 
-/** The function that creates the drafts of a domain's events, with the types of those events. */
+/** Returns the function that creates the drafts of a domain's events. `E` is the union of the domain's event types. */
 export const drafts =
   <E extends Event>(): DraftOf<E> =>
   (type, data, ...[personal = null]) => ({ type, data, personal })

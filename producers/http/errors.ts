@@ -3,7 +3,10 @@ import { isFault, type Fault } from '../../schemas/fault.ts'
 import { Problem, problemBody } from './problem.ts'
 import { violationsProblem, type Violation } from './validation.ts'
 
-/** Answers every error as problem+json. The server logs its own failures with the request's id. The answer contains that id, but no detail of the failure. */
+/**
+ * Answers every error as problem+json. The server logs its own failures with the request's id. The answer contains that id, but no detail of the
+ * failure.
+ */
 export const answerError = (
   error: FastifyError | Error,
   request: FastifyRequest,
@@ -91,7 +94,7 @@ const RETRY_SECONDS = 1
 const faultProblem = (fault: Fault, method: string): Problem => {
   const status = FAULTS[fault.code]
   const extras = { cause: fault }
-  // Only these texts are safe to show. The text of another fault can quote a client library.
+  // The texts of faults with a status below 500 are safe to show. The texts of other faults can quote a client library, so fixed texts replace them.
   if (status !== undefined && status < 500) return new Problem(status, fault.code, fault.message, extras)
   if (fault.code === 'append-unknown') {
     const detail =

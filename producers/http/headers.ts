@@ -14,7 +14,10 @@ interface RequestParts {
   readonly body: unknown
 }
 
-/** The caller's Idempotency-Key, and a hash of the method, the target and the body. The fold refuses the same key with another hash. Null without a key. */
+/**
+ * Returns the caller's Idempotency-Key and a hash of the method, the target and the body. The fold refuses the same key with another hash. Null
+ * if the request has no key. Throws if the key is malformed.
+ */
 export const requestOf = ({ headers, method, target, body }: RequestParts): EventMeta['request'] => {
   const key = headers['idempotency-key']
   if (key === undefined) return null
@@ -28,7 +31,7 @@ export const requestOf = ({ headers, method, target, body }: RequestParts): Even
   return { key, hash: hash('sha256', `${method} ${target}\n${JSON.stringify(sortedKeys(body)) ?? ''}`, 'hex') }
 }
 
-/** The log and the tables store this instead of an Idempotency-Key, which may be any text that a person typed. */
+/** The log and the tables store this hash instead of the Idempotency-Key, because the key can be any text that a person typed. */
 export const hashedKey = (user: string, key: string): string =>
   `${HASHED_KEY}${hash('sha256', `${user}\n${key}`, 'hex')}`
 
@@ -59,7 +62,7 @@ export const eventReference = ({ partition, offset }: Position, eventId: string)
 
 const REFERENCE = /^(\d{1,9}):(\d{1,15}):[A-Za-z0-9_.:-]{1,128}$/
 
-/** `Tributary-After`: the position of an event that the answer must include. */
+/** Reads `Tributary-After`: the position of an event that the answer must include. Undefined if the request does not have this header. */
 export const afterOf = (headers: IncomingHttpHeaders): Position | undefined => {
   const after = headers['tributary-after']
   if (after === undefined) return undefined

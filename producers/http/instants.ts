@@ -2,7 +2,7 @@ import { dayNumberOf } from '../../projections/instant.ts'
 import { EARLIEST, FIRST_YEAR, isCalendarDate, LAST_YEAR, LATEST, rfc3339 } from '../../schemas/rfc3339.ts'
 import { mistake } from './problem.ts'
 
-/** The epoch milliseconds of an RFC 3339 instant with an offset. Throws for a date that does not exist. */
+/** The epoch milliseconds of an RFC 3339 instant with an offset. Throws for other text, for a date that does not exist, and outside 1900 to 2199. */
 export const instantOf = (text: string, pointer: string): number => {
   const ms = rfc3339(text)
   if (ms === undefined) {
@@ -21,7 +21,7 @@ export const instantOf = (text: string, pointer: string): number => {
   return ms
 }
 
-/** Checks a calendar date, which is a label and not an instant. Dates far in the past or the future are allowed, because imports contain them. */
+/** Returns the date if it exists in the years 1 to 9998, and throws otherwise. The range is wider than that of instants, because imports need it. */
 export const dateIn = (text: string, pointer: string): string => {
   if (dayNumberOf(text) !== undefined) return text
   if (isCalendarDate(text))

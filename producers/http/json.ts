@@ -1,7 +1,10 @@
 import { isAscii, isUtf8 } from 'node:buffer'
 import { mistake, Problem } from './problem.ts'
 
-/** Parses a JSON body. Undefined if the body is empty. Throws a Problem for content that JSON.parse would silently change or drop: bad UTF-8, repeated fields, lost digits, -0. */
+/**
+ * Parses a JSON body. Undefined if the body is empty. Throws a Problem for content that would be changed or lost silently (bad UTF-8, repeated
+ * fields, lost digits, -0), and for content that is not accepted: deep nesting, forbidden names, control characters and extreme numbers.
+ */
 export const parseBody = (bytes: Buffer): unknown => {
   if (bytes.length === 0) return undefined
   const ascii = isAscii(bytes)
@@ -43,7 +46,7 @@ const parsed = (text: string): unknown => {
   }
 }
 
-/** Removes content: V8 quotes the body in its message, and answers and logs must not contain it. */
+/** Keeps only the position in a message of V8. The message quotes the body, and answers and logs must not contain the body. */
 const withoutContent = (message: string): string =>
   /at position \d+/.exec(message)?.[0].replace('at', 'the error is at') ?? 'it cannot be parsed'
 
@@ -56,15 +59,15 @@ const isClosing = (char: number) => char === 125 || char === 93
 interface Shape {
   readonly depth: number
   readonly fields: number
-  /** The most significant digits of a number. */
+  /** The largest number of significant digits in one number, without zeros at its end. */
   readonly digits: number
-  /** The most digits in a row. */
+  /** The largest number of digits in one number, from its first digit that is not 0, with zeros at its end. */
   readonly longest: number
-  /** True if the text may contain a sign or an exponent. */
+  /** True if a number may have a sign or an exponent: outside of strings, the text contains a minus or the letter e. */
   readonly signed: boolean
 }
 
-/** Measures what JSON.parse does not report: the nesting, the number of fields, and the digits of numbers. */
+/** Measures properties of the text that JSON.parse does not report: the nesting, the number of fields, and the digits of numbers. */
 const measure = (text: string): Shape => {
   let [depth, level, fields, digits, run, longest] = [0, 0, 0, 0, 0, 0]
   let signed = false
@@ -102,7 +105,7 @@ const isEscaped = (text: string, quote: number): boolean => {
   return (quote - at) % 2 === 0
 }
 
-/** Valid JSON in UTF-8 without a match, sign or long number contains nothing that is forbidden. */
+/** Matches text that needs an inspection. Valid JSON in UTF-8 without a match, a sign, an exponent and a long number contains nothing forbidden. */
 const OUT_OF_THE_ORDINARY = /[\\\u007f]|proto|constructor|0{90}/
 
 /** True if the text contains nothing that `inspect` refuses. Most bodies are plain, so they need no inspection of every value. */
@@ -141,7 +144,7 @@ const inspectObject = (value: object, pointer: string, seen: { fields: number })
   }
 }
 
-/** DynamoDB stores no number between 0 and 1e-130. The larger limit leaves room for numbers that folds compute. */
+/** True if the number is too close to 0. DynamoDB stores no number between 0 and 1e-130, and folds can compute smaller numbers than they receive. */
 export const isTooSmall = (value: number): boolean => value !== 0 && Math.abs(value) < 1e-100
 
 const inspectNumber = (value: number, pointer: string): void => {

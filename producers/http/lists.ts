@@ -33,7 +33,7 @@ const limitOf = (text: string): number => {
   })
 }
 
-/** Throws `bad-cursor`: this list did not return the cursor. */
+/** Throws `bad-cursor`, for a cursor that this list did not return. */
 export const badCursor = (): never => {
   throw new Fault('bad-cursor', 'The cursor does not belong to this list. Start again without it.')
 }
@@ -54,7 +54,7 @@ interface Listing<I, P extends Properties, R extends readonly string[]> extends 
   Question,
   'method' | 'query' | 'result' | 'answer' | 'document'
 > {
-  /** The query parameters in addition to limit and cursor. `required`: those that must be sent. */
+  /** The query parameters in addition to limit and cursor. `required`: the names of the parameters that a request must contain. */
   readonly query?: P
   readonly required?: R
   readonly of: { readonly schema: JsonSchema; readonly view: (item: I) => unknown }

@@ -19,30 +19,33 @@ export interface Connections {
 export interface LiveParts extends Pick<HubParts, 'sleep'> {
   /** The stored connections, by the name of the domain. */
   readonly connections: ReadonlyMap<string, Connections>
-  /** Other origins whose pages may connect. */
+  /** The origins whose pages may connect, in addition to the origin of the edge. */
   readonly origins: readonly string[]
 }
 
 interface LiveDeps extends Omit<LiveParts, 'connections'>, Pick<HubParts, 'serving'> {
   readonly connections: Connections
-  /** Bounds of the time to admit a viewer (`readMs`), and to send the first state (`readMs + waitMs`). */
+  /** The maximum time to admit a viewer is `readMs`. The maximum time to send the first state is `readMs + waitMs`. */
   readonly limits: { readonly readMs: number; readonly waitMs: number }
   readonly now: () => number
   readonly newId: () => string
 }
 
-/** A connection ends after two hours, because some gateways allow no more. */
+/** A connection ends after two hours, because some gateways allow no longer connections. */
 const LIFETIME_MS = 2 * 60 * 60 * 1000
-/** How often the server pings each client. A client that does not answer is disconnected. */
+/** The interval at which the server pings each client. A client that does not answer is disconnected. */
 const PING_MS = 30_000
-/** How often the server checks whether the caller may still watch the topic. */
+/** The interval at which the server checks that the caller may still watch the topic. */
 const CHECK_MS = 60_000
 const [EXPIRED, REFUSED] = [4001, 4003]
 
 export const PROTOCOL = 'tributary.v1'
 const BEARER = 'bearer.'
 
-/** The token that a browser offers as a second subprotocol, because it cannot set headers. As the value of an Authorization header. */
+/**
+ * Returns the token that a browser offers as a second subprotocol, in the form of an Authorization header. A browser cannot set that header for a
+ * WebSocket. Undefined if the request offers no token.
+ */
 export const offeredToken = ({ headers }: FastifyRequest): string | undefined => {
   const offered = headers['sec-websocket-protocol']
     ?.split(',')
@@ -101,7 +104,7 @@ export const addLive = (scope: FastifyInstance, spec: LiveSpec, { deps, callOf, 
   scope.addHook('onClose', () => hub.stop())
 }
 
-/** Closes all connections with a reason. The plugin itself would close them without one. */
+/** Closes all WebSocket connections with a reason. The plugin itself would close the connections without a reason. */
 export function closeSockets(this: FastifyInstance, done: () => void): void {
   for (const socket of this.websocketServer.clients)
     sinkOf(socket).close(1001, 'the server stops: connect again with your cursor')
@@ -202,7 +205,10 @@ const pingRegularly = (socket: WebSocket): (() => void) => {
   return () => clearInterval(timer)
 }
 
-/** Closes the connection when the caller is no longer a member, or the token was revoked. If the store does not answer, the connection stays. Returns a function that ends the checks. */
+/**
+ * Closes the connection when the caller is no longer a member, or the token was revoked. If the store does not answer, the connection stays.
+ * Returns a function that ends the checks.
+ */
 const checkAdmission = (socket: WebSocket, admit: () => Promise<void>): (() => void) => {
   const check = () =>
     admit().catch((error: unknown) => {

@@ -29,13 +29,13 @@ const pick = (from: unknown, names: readonly string[]): Record<string, unknown> 
     : {}
 
 const TOKENS = /trib_[a-z]{1,20}_[0-9A-Za-z]{49}/g
-/** The query string of a path or a URL: a client may put a token or a name into it. */
+/** The query string of a path or a URL. It is hidden, because a client may put a token or a name into a query string. */
 const QUERIES = /\?[^\s"'<>]*[=&][^\s"'<>]*/g
 
-/** Removes tokens and query strings from every line, also from those of the web framework and its plugins. */
+/** Removes tokens and query strings from a text. The lines of the web framework and its plugins pass through this function, too. */
 const withoutSecrets = (text: string): string => text.replace(TOKENS, '[hidden]').replace(QUERIES, '?[hidden]')
 
-/** The error in the first argument. Its message is used if the call has none. */
+/** Returns the error in the first argument of a log call, or undefined. The line gets the message of this error if the call has no message. */
 const errorIn = (first: unknown): Error | undefined => {
   if (first instanceof Error) return first
   const err: unknown = typeof first === 'object' && first !== null && 'err' in first ? first.err : undefined
@@ -51,7 +51,7 @@ const cleaned = (value: unknown, depth: number): unknown => {
     : value
 }
 
-/** False for requests and answers of the framework, which have serializers of their own. */
+/** True for plain objects. False for requests and answers of the framework: their own serializers process them. */
 const isPlain = (value: object): boolean =>
   Object.getPrototypeOf(value) === Object.prototype || Object.getPrototypeOf(value) === null
 

@@ -6,7 +6,7 @@ const METHODS: readonly HTTPMethods[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 
 
 type Methods = Map<string, Set<string>>
 
-/** Returns a map with the methods of each path. It is filled as routes are added. */
+/** Returns a map with the methods of each path. The map is empty at first, and each added route extends it. */
 export const collectMethods = (app: FastifyInstance): Methods => {
   const methods: Methods = new Map()
   app.addHook('onRoute', ({ url, method }) => {
@@ -17,7 +17,7 @@ export const collectMethods = (app: FastifyInstance): Methods => {
   return methods
 }
 
-/** Answers 405 if the path exists but not for the method. Register it last. */
+/** Answers 405 if the path exists, but not for the method. Must be registered last, when `methods` contains all routes. */
 export const refuseOtherMethods = async (scope: FastifyInstance, methods: Methods): Promise<void> => {
   for (const [url, known] of [...methods]) {
     const allow = METHODS.filter((method) => known.has(method)).join(', ')

@@ -7,7 +7,7 @@ import {
   type Refusals,
 } from '../../projections/refusal.ts'
 
-/** One mistake in a request. `pointer` is a JSON Pointer (RFC 6901) into the body, or `header`, `querystring` or `params` with a name. */
+/** One mistake in a request. `pointer` is a JSON Pointer (RFC 6901) into the body, or begins with header, querystring or params: `params/name`. */
 export interface Mistake<Code extends string = string> {
   readonly pointer: string
   readonly code: Code
@@ -61,8 +61,8 @@ const STATUS: Readonly<Record<RefusalKind, number>> = {
 }
 
 /**
- * The Problems of a domain's rules for requests that the edge refuses before it appends an event: `refused('payer-only', 'Only …')`.
- * `pointer`: the field. Default: the field that the code is about, if it is about one.
+ * Returns the function that creates a Problem for a request that breaks a rule of the domain: `throw refused('payer-only', 'Only …')`. The edge
+ * throws it before it appends an event. `pointer`: the wrong field. Default: the field that belongs to the code, if any.
  */
 export const refusedEarly =
   <const R extends Refusals>(refusals: R) =>
@@ -75,7 +75,7 @@ export const refusedEarly =
     return pointer === undefined ? new Problem(status, code, detail) : mistake(status, { pointer, code, detail })
   }
 
-/** The status for an event that its fold refused. If the fold finds content `invalid` that the edge accepted, the two disagree: a conflict. */
+/** The HTTP status for an event that its fold refused. `invalid` gives 409 instead of 400, because the edge had accepted the content as valid. */
 export const refusedStatus = (code: string, lists: readonly Refusals[]): number => {
   const kind = kindOf(code, [...lists, engineRefusals]) ?? 'conflict'
   return STATUS[kind === 'invalid' ? 'conflict' : kind]

@@ -16,24 +16,24 @@ export interface Caller {
   readonly patId: string | null
   /** The profile that the authentication scheme provides. */
   readonly profile?: Profile
-  /** The id of the chat that the caller came from, if the authentication service signed it. */
-  readonly chat?: string
+  /** The place in the authentication service that the caller came from, if the service signed it, for example the id of a chat. */
+  readonly place?: string
   readonly scopes: readonly Scope[]
-  /** Reads the generation that serves when the request starts. All reads of the request use it. */
+  /** Reads the generation that is serving when the request starts. All reads of the request use this reader. */
   readonly reader: Reader
   readonly generation: number
   readonly outcomes: OutcomeTracker
-  /** The domain's series. They have a generation of their own. Undefined if the domain has none. */
+  /** The domain's series. They have a generation of their own. Undefined if the domain has no series. */
   readonly series?: TrackedSeries | undefined
 }
 
 /** The progress of the serving generation, and the outcomes of its events. */
 export interface OutcomeTracker extends OutcomeSource {
-  /** Resolves to true when the event at the position is folded. `withDerived`: its derived events, too. Resolves to false after `timeoutMs`. */
+  /** Resolves to true when the event at the position is folded, with `withDerived` also its derived events. Resolves to false after `timeoutMs`. */
   untilFolded(position: Position, timeoutMs: number, withDerived?: boolean): Promise<boolean>
 }
 
-/** The series and their progress. Another consumer group folds the same log into them. */
+/** The series and their progress. Another consumer group folds the same log into the series. */
 export interface TrackedSeries extends SeriesGeneration, Pick<OutcomeTracker, 'untilFolded'> {}
 
 /** A checked request. `query` and `body` fit the schemas of the route. */
@@ -42,9 +42,9 @@ export interface Call<Body = unknown, Query = unknown> {
   readonly params: Readonly<Record<string, string>>
   readonly query: Query
   readonly body: Body
-  /** When the edge received the request, in epoch milliseconds. */
+  /** The time at which the edge received the request, in epoch milliseconds. */
   readonly now: number
-  /** A new id. With an Idempotency-Key it is derived, so the same user, key and path give the same id. */
+  /** Returns a new id. If the request has an Idempotency-Key, the id is derived: the same user, key and path give the same id. */
   newId(): string
   randomBytes(size: number): Uint8Array
 }
@@ -57,7 +57,7 @@ export interface Decision {
   readonly draft: Draft
   /** The log key. Default: the caller. */
   readonly key?: string
-  /** When it happened, in epoch milliseconds. Default: now. */
+  /** The time at which the event happened, in epoch milliseconds. Default: the time of the request. */
   readonly occurredAt?: number
   readonly id?: string
   /** Members of the answer that are not stored, such as a new secret. Only the first answer contains them. */
@@ -77,11 +77,11 @@ interface Described {
   readonly result: JsonSchema
   /** Another scope that admits a token to the route. */
   readonly alsoFor?: Scope
-  /** The route reads the series, so `Tributary-After` also waits for them. */
+  /** True if the route reads the series. Then `Tributary-After` also waits for the series. */
   readonly ofSeries?: true
-  /** The route can read an index. On DynamoDB an index can be behind its table, so `Tributary-After` does not cover the route there. */
+  /** True if the route can read an index. On DynamoDB an index can be behind its table, so `Tributary-After` does not cover the route there. */
   readonly byIndex?: true
-  /** Throws a Problem if the caller must not use the route. If it returns a decision, the edge appends that event first and waits until it is visible. */
+  /** Throws a Problem if the caller must not use the route. If it returns a decision, the edge appends that event first, and waits for its fold. */
   readonly admit?: (call: Call) => Promise<Decision | undefined>
 }
 
@@ -89,7 +89,7 @@ interface Described {
 export interface Question extends Described {
   readonly method: 'GET'
   answer(call: Call): Promise<unknown>
-  /** The answer in another format than JSON. Undefined if the caller did not request one. */
+  /** Returns the answer in another format than JSON. Undefined if the caller requested JSON. */
   document?(call: Call): Promise<Document | undefined>
 }
 
@@ -107,9 +107,9 @@ export interface Command extends Described {
   readonly status: 200 | 201
   /** Checks the request as far as possible without the fold, and returns the event. Throws a Problem to refuse the request. */
   decide(call: Call): Decision | Promise<Decision>
-  /** The stored result. Called when the fold is visible. Undefined if the result is not visible yet. */
+  /** Returns the stored result. Called after the event was folded. Undefined if the result is not visible yet. */
   answer(call: Call, decision: Decision): Promise<unknown>
-  /** Further members of the answer to a request that the fold refused, such as the current revision. */
+  /** Returns further members of the answer to a request that the fold refused, such as the current revision. */
   refused?(call: Call, code: string): Promise<Readonly<Record<string, unknown>>>
 }
 
@@ -119,13 +119,13 @@ export interface Batch extends Described {
   readonly body: JsonSchema
   readonly bodyLimit: number
   readonly status: 202
-  /** Returns the events. Their ids are derived from their content, so a repeated request is harmless without an Idempotency-Key. */
+  /** Returns the events. The ids are derived from the content of the events, so a repeated request is harmless without an Idempotency-Key. */
   collect(call: Call, how: { readonly source: string; readonly correlationId: string }): Promise<Collected>
 }
 
 /** The events of one request. */
 export interface Collected {
-  /** At least one. */
+  /** At least one event. */
   readonly events: readonly Event[]
   /** The reason of each quarantined event. */
   readonly quarantined: readonly string[]
@@ -140,7 +140,7 @@ type Typed<R extends Described, Body, Q> = Omit<R, 'body' | 'query' | 'decide' |
   readonly query?: Q
 }
 
-/** Declares a GET route. `call.query` has the type of its schema, because the edge validates it before. */
+/** Declares a GET route. `call.query` has the type of its schema, because the edge validates the query first. */
 export const question = <const Q extends JsonSchema = JsonSchema>(
   definition: Typed<Question, never, Q> & {
     answer(call: Call<unknown, XStatic<Q>>): Promise<unknown>
@@ -148,7 +148,7 @@ export const question = <const Q extends JsonSchema = JsonSchema>(
   },
 ): Question => definition as Question
 
-/** Declares a route that appends an event. `call.body` and `call.query` have the types of their schemas. Without `body`, the route accepts no body. */
+/** Declares a route that appends an event. `call.body` and `call.query` have the types of their schemas. Default of `body`: no body is accepted. */
 export const command = <const B extends JsonSchema = typeof noBody, const Q extends JsonSchema = JsonSchema>(
   definition: Typed<Command, B, Q> & {
     decide(call: Call<XStatic<B>, XStatic<Q>>): Decision | Promise<Decision>

@@ -16,23 +16,23 @@ import { Problem } from './problem.ts'
 import { registerWebhooks } from './webhook.ts'
 
 export interface Limits {
-  /** The most requests of a token per window. Null: no limit. */
+  /** The maximum number of requests of a token per window. Null: no limit. */
   readonly rate: { readonly max: number; readonly windowMs: number } | null
   readonly quota: Quota
-  /** One of this many requests is counted, with this weight. Null: none is. */
+  /** The sampling of usage. For example 10: one of 10 requests is counted, as 10 requests. Null: requests are not counted. */
   readonly usageSample: number | null
-  /** How long a command waits for its outcome, and a GET for the event of `Tributary-After`. */
+  /** The maximum time for which a command waits for its outcome, and for which any request waits for the event of `Tributary-After`. */
   readonly waitMs: number
   /**
-   * How long a request may take to read what it needs: once to admit the caller, once for everything else.
+   * The maximum time for the reads that authenticate the caller, and again for all other reads of the request.
    * A command has `readMs + waitMs` from the arrival of its body to its answer, of which at most `readMs` are spent before the append.
    */
   readonly readMs: number
-  /** How long a request may take to arrive, its body included. Default: 30 s. */
+  /** The maximum time in which a request must arrive with its body. Default: 30 s. */
   readonly arrivalMs?: number
 }
 
-/** What the edge reports to the metrics. */
+/** The calls by which the edge reports to the metrics. */
 export interface EdgeReport {
   appended(event: AppendedEvent): void
   /** An event of a batch was quarantined. */
@@ -64,7 +64,7 @@ const BODY_LIMIT = 64 * 1024
 const ARRIVAL_MS = 30_000
 const HEADERS_MS = 10_000
 const CHECK_MS = 1_000
-/** The most bytes of a message from a WebSocket client. The server ignores these messages. */
+/** The maximum size of a message from a WebSocket client, in bytes. The server ignores these messages. */
 const MESSAGE_LIMIT = 4 * 1024
 
 /** The HTTP server of all domains. It does not listen until `listen` is called. Tests use `inject`, which needs no socket. */
@@ -73,16 +73,16 @@ export const createEdge = (deps: EdgeDeps): FastifyInstance => {
     ...(deps.logger ? { loggerInstance: deps.logger } : { logger: false }),
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: requestIds(deps.ids),
-    // A log line of a failed request contains its id, so a logger per request is not needed. It would cost more than the routing.
+    // No logger per request: it would cost more time than the routing. The log line of a failed request contains the id of the request anyway.
     childLoggerFactory: (logger) => logger,
     bodyLimit: BODY_LIMIT,
     ...deadlines(deps.limits.arrivalMs ?? ARRIVAL_MS),
     connectionTimeout: 30_000,
     routerOptions: { maxParamLength: 512, constraints: { tokenDomain: byTokenDomain } },
-    // While the server closes, it still answers on open connections. It accepts no new ones.
+    // While the server closes, it still answers on open connections. It accepts no new connections.
     return503OnClosing: false,
     clientErrorHandler: answerBroken,
-    // The server appends what the client sent, so validation must not change it.
+    // Validation must not change the body, because the server appends the content that the client sent.
     ajv: {
       customOptions: {
         coerceTypes: false,
@@ -124,8 +124,8 @@ export const createEdge = (deps: EdgeDeps): FastifyInstance => {
 }
 
 /**
- * Node takes the larger of `headersTimeout` and `requestTimeout` for the whole request, and its default for headers is 60 s: both are set.
- * Node checks them every 30 s by default.
+ * The timeouts of Node's HTTP server, in milliseconds. Node applies the larger of `headersTimeout` (default: 60 s) and `requestTimeout` to the
+ * whole request, so both are set. By default Node checks the timeouts only every 30 s, so a shorter interval is set, too.
  */
 const deadlines = (requestTimeout: number) => ({
   requestTimeout,

@@ -40,7 +40,7 @@ type Fits<I, N, F> = F extends { readonly from: unknown }
 /** The fields that the item does not have, or has with another type than the schema. */
 type Misfits<I, F> = { readonly [N in keyof F]: Fits<I, N, F[N]> extends true ? never : N }[keyof F]
 
-/** The shape, or a type without its members: then the compiler names the misfits wherever the shape is used. */
+/** The shape, if all fields fit the item. Otherwise a type that names the wrong fields. The compiler then reports these where the shape is used. */
 type Checked<I, C extends Context, F> = [Misfits<I, F>] extends [never]
   ? Shape<I, C, F>
   : { readonly [N in Misfits<I, F>]: 'does not fit the item' }
@@ -70,7 +70,7 @@ export const shape =
     return made as Checked<I, C, F> & Shape<I, C, F>
   }
 
-/** A plain loop, because lists call the view for every item: `Object.fromEntries` takes about four times as long. */
+/** Returns the view. The view uses a plain loop, because lists call it for every item and `Object.fromEntries` takes about four times as long. */
 const viewOf = <I, C extends Context>(declared: readonly (readonly [string, Field<I, C>])[]) => {
   const reads = declared.map(([name, { from }]) => ({ name, from }))
   return (item: I, ...context: C): Answer => {

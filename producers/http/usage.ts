@@ -8,7 +8,7 @@ import type { Draft } from './route.ts'
 export interface UsageParts {
   readonly access: Access
   readonly commands: Commands
-  /** One of this many requests is counted, with this weight. Null: none is. */
+  /** The sampling of usage. For example 10: one of 10 requests is counted, as 10 requests. Null: requests are not counted. */
   readonly sample: number | null
   readonly source: string
   failed(error: unknown): void
@@ -24,14 +24,14 @@ interface UsedRequest {
   readonly day: string
 }
 
-/** Appends, after the answer, the sampled usage (M6) and the token's last day of use (M5). */
+/** After an answer was sent, appends events with the sampled usage (M6) and with the token's last day of use (M5). */
 export interface Usage {
   record(used: UsedRequest): void
-  /** Waits for the appends under way. */
+  /** Waits until all appends that have begun have ended. */
   settled(): Promise<void>
 }
 
-/** True for one of `one` ids. The result for an id is the same in every process (M-j). */
+/** True for about one in `one` ids. The result for an id is the same in every process (M-j). */
 export const isSampled = (id: string, one: number): boolean => crc32(id) % one === 0
 
 export const createUsage = ({ access, commands, sample, source, failed, appended }: UsageParts): Usage => {

@@ -7,7 +7,7 @@ export interface Violation {
   readonly instancePath: string
   readonly message?: string
   readonly params: Readonly<Record<string, unknown>>
-  /** The name that is wrong. Another violation with the keyword `propertyNames` follows for the same name. */
+  /** Set if the name of a field is wrong. Such a violation is skipped: for the same name, Ajv also reports one with the keyword `propertyNames`. */
   readonly propertyName?: string
 }
 
@@ -59,7 +59,7 @@ const TYPES: Readonly<Record<string, string>> = {
   array: 'a list',
 }
 
-/** The allowed types as text. */
+/** The allowed types as text. `type` is one type, or several types with commas between them. */
 const typesOf = (type: unknown): string =>
   String(type)
     .split(',')

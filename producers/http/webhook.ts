@@ -7,7 +7,7 @@ import type { DomainEdge } from './domain.ts'
 import { Problem } from './problem.ts'
 import type { EdgeDeps } from './server.ts'
 
-/** A route that an outside service calls when something has happened there. The service has no token. It repeats a call until the answer is 200. */
+/** A route that an outside service calls to report a change. The service has no token. It repeats a call until the answer is 200. */
 export interface Webhook {
   readonly url: string
   /** The stable name of the route in `/openapi.json`: a verb and its object, unique in the whole program. */
@@ -19,7 +19,7 @@ export interface Webhook {
   /** Throws a Problem if the caller is not the service. Called before the body is read. */
   authenticate(request: Pick<FastifyRequest, 'headers' | 'params' | 'query'>): void
   /**
-   * Returns the events of a call, or none if the call is not relevant. Their ids are derived from the call, so a repeated call has the same events.
+   * Returns the events of a call, or none if the call is not relevant. The ids are derived from the call, so a repeated call has the same events.
    * Throws a Problem with status 503 to make the service repeat the call.
    */
   eventsOf(call: WebhookCall): Promise<readonly Event[]>
@@ -33,7 +33,7 @@ export interface WebhookCall {
   readonly correlationId: string
 }
 
-/** Adds the webhooks of a domain. The domain's tokens, quotas and rates do not apply to them. */
+/** Adds the webhooks of a domain. The domain's tokens, quotas and rate limits do not apply to webhooks. */
 export const registerWebhooks = async (scope: FastifyInstance, domain: DomainEdge, deps: EdgeDeps): Promise<void> => {
   readAnyJson(scope)
   for (const hook of domain.webhooks ?? []) {
@@ -56,7 +56,7 @@ export const registerWebhooks = async (scope: FastifyInstance, domain: DomainEdg
   }
 }
 
-/** Answers after the log has all events of the call. */
+/** Executes a call of a webhook. Resolves to the answer when the log has all events of the call. */
 const receive = async (
   hook: Webhook,
   call: Pick<WebhookCall, 'body' | 'correlationId'>,

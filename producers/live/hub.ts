@@ -5,13 +5,13 @@ import type { Generation, Viewer } from './viewer.ts'
 
 export interface HubParts {
   readonly spec: LiveSpec
-  /** The serving generation and its changes. */
+  /** Returns the serving generation and its changes. */
   readonly serving: () => Promise<Generation & { readonly changes: ChangeFeed | undefined }>
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>
   failed(error: unknown): void
 }
 
-/** The viewers of this process. It reads the changes of the table once for all of them. */
+/** The viewers of one live feed in this process. The hub reads the changes of the table once for all viewers. */
 export interface Hub {
   /** Resolves when the viewer has sent the current state to its client. */
   join(viewer: Viewer, since: Cursor | undefined): Promise<void>
@@ -19,7 +19,7 @@ export interface Hub {
   stop(): Promise<void>
 }
 
-/** How often the hub checks for a flip, and how soon it reads again after a failure. */
+/** The interval at which the hub checks for a flip, and the pause before the hub reads the changes again after a failure. */
 const POLL_MS = 500
 
 export const createHub = ({ spec, serving, sleep, failed }: HubParts): Hub => {
@@ -31,7 +31,7 @@ export const createHub = ({ spec, serving, sleep, failed }: HubParts): Hub => {
     for (const [topic, ofTopic] of byTopic(spec, changes))
       for (const viewer of viewers.get(topic) ?? []) viewer.push(ofTopic, epoch)
   }
-  /** Sends a snapshot to every viewer. Another generation serves, or changes may have been missed. */
+  /** Sends a snapshot to every viewer. Called if another generation serves, or if changes may have been missed. */
   const restart = async (generation: Generation): Promise<void> => {
     await Promise.all(allViewers().map((viewer) => viewer.begin(generation, undefined).catch(failed)))
   }
@@ -41,7 +41,7 @@ export const createHub = ({ spec, serving, sleep, failed }: HubParts): Hub => {
     async join(viewer, since) {
       viewers.set(viewer.topic, (viewers.get(viewer.topic) ?? new Set()).add(viewer))
       following ??= start()
-      // The feed contains only changes after `begun`. The viewer reads the items afterwards, so it misses no change.
+      // The feed delivers all changes after `begun`. The viewer reads the items after `begun`, so it misses no change.
       await following.begun
       await viewer.begin(await serving(), since)
     },
@@ -73,7 +73,7 @@ const byTopic = (spec: LiveSpec, changes: readonly ItemChange[]): ReadonlyMap<st
 }
 
 interface Following {
-  /** Resolves when the feed delivers every later change. */
+  /** Resolves when the feed has begun: from then on it delivers every change. Also resolves after `stop`. */
   readonly begun: Promise<void>
   stop(): Promise<void>
 }
@@ -83,7 +83,7 @@ interface FollowParts extends Pick<HubParts, 'serving' | 'sleep' | 'failed'> {
   readonly restart: (generation: Generation) => Promise<void>
 }
 
-/** Reads the changes of the serving generation until it is stopped, also after a flip. */
+/** Reads the changes of the serving generation until `stop` is called. After a flip, reads the changes of the new generation. */
 const follow = ({ serving, sleep, failed, push, restart }: FollowParts): Following => {
   const stopping = new AbortController()
   let ready: () => void = () => {}
@@ -135,7 +135,7 @@ const follow = ({ serving, sleep, failed, push, restart }: FollowParts): Followi
   }
 }
 
-/** Resolves when another generation serves. */
+/** Resolves when another generation serves, or when the signal aborts. */
 const untilFlip = async (
   generation: number,
   { serving, sleep, signal }: Pick<HubParts, 'serving' | 'sleep'> & { signal: AbortSignal },

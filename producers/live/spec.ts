@@ -13,7 +13,7 @@ export interface LiveSpec {
   admit(call: Call): Promise<string>
   /** The queries that return all items of a topic. */
   partitions(topic: string): readonly Query[]
-  /** The topic to which an item belongs. Undefined if it belongs to none. */
+  /** The topic to which an item belongs. Undefined if the item belongs to no topic. */
   topicOf(key: Key): string | undefined
   /** The name of an item in messages. */
   nameOf(key: Key): string
@@ -22,7 +22,7 @@ export interface LiveSpec {
   readonly connections: ConnectionStorage
 }
 
-/** How the open connections of a domain are stored: one item per connection, while it lasts. */
+/** The storage of a domain's open connections: one item per connection. The item is removed when the connection ends. */
 export interface ConnectionStorage {
   readonly table: TableSpec
   keyOf(id: string): Key
@@ -34,13 +34,13 @@ export interface Connection {
   readonly id: string
   readonly topic: string
   readonly user: string
-  /** When the connection was opened, in epoch milliseconds. */
+  /** The time at which the connection was opened, in epoch milliseconds. */
   readonly at: number
-  /** When the connection ends at the latest, in epoch milliseconds. */
+  /** The latest time at which the connection ends, in epoch milliseconds. */
   readonly until: number
 }
 
-/** The highest version that a client has received in a generation. A client that returns with it receives only later changes. */
+/** The highest version that a client has received in a generation (`epoch`). A client that returns with its cursor receives only later changes. */
 export interface Cursor {
   readonly epoch: number
   readonly version: number
@@ -63,7 +63,7 @@ export interface LiveItem {
   readonly expired?: true
 }
 
-/** `more`: the next message continues the snapshot. `keys`: every item that exists; the client removes all others. */
+/** A message to a client. `more`: the next message continues the snapshot. `keys`: the names of all items. The client removes all other items. */
 export type LiveMessage =
   | {
       readonly type: 'snapshot'

@@ -20,11 +20,11 @@ export interface Viewer {
   readonly topic: string
   /** Sends a snapshot, or the changes since the cursor. Then sends the changes that arrived in the meantime. */
   begin(from: Generation, since: Cursor | undefined): Promise<void>
-  /** Sends changes of the topic. They must arrive in order. */
+  /** Sends changes of the topic. The caller must pass the changes in order. */
   push(changes: readonly ItemChange[], epoch: number): void
 }
 
-/** Some gateways allow 128 KB per message. */
+/** The maximum size of a message. Some gateways allow at most 128 KB. */
 const MESSAGE_BYTES = 100 * 1024
 /** A client with more unreceived bytes than this is disconnected. */
 const MAX_WAITING = 1024 * 1024
@@ -73,7 +73,7 @@ export const createViewer = (spec: LiveSpec, topic: string, sink: Sink): Viewer 
   }
   return {
     topic,
-    // One after the other: after a flip, the hub can call it again while the first call still reads.
+    // The calls run one after the other: after a flip, the hub can call `begin` again while the first call still reads.
     begin: (from, since) => (begun = begun.then(() => begin(from, since))),
     push(changes, epoch) {
       if (buffered === undefined) sendChanges(changes, epoch)

@@ -7,7 +7,7 @@ import { unitSchema } from './target-routes.ts'
 
 const { mealSummary, emoji, notes, reason, revision } = correctionSchema.properties
 
-/** Events contain amounts in thousandths. */
+/** The amount is in thousandths, because events contain thousandths. */
 const amount: FieldRule = { from: amountSchema.minimum, to: amountSchema.maximum * 1_000 }
 const version: FieldRule = { from: 0, to: 1e15 }
 

@@ -15,7 +15,7 @@ interface Person {
   readonly user: string
   readonly tz: string
   readonly appetite: number
-  /** The person's meals, the newest last, and whether each is deleted. */
+  /** The person's latest meals, the newest last. `deleted` is true while the meal is deleted. */
   readonly meals: { readonly id: string; deleted: boolean }[]
 }
 
@@ -50,7 +50,7 @@ const DISHES: readonly [Dish, ...Dish[]] = [
   ['Yoghurt', '🥛', 120, 9, 12, 3.5, 0, 0.1, 12],
   ['Handful of nuts', '🥜', 190, 6, 6, 17, 2.5, 0.001, 1.5],
 ]
-/** Minutes after midnight by the wall clock. One meal is after midnight. */
+/** Minutes after midnight (UTC). One of the meals is at night, at 1:30. */
 const MEALTIMES = [450, 510, 745, 800, 1140, 1200, 960, 90] as const
 const DAY_MS = 86_400_000
 const DAYS = 14

@@ -3,7 +3,7 @@ import { createSender, type Demo } from '../demo/demo.ts'
 
 const USERS = 5
 
-/** People who log what they eat. */
+/** Simulates people who log their meals. */
 export const mealsDemo: Demo = async (
   { seconds, rate, seed },
   { url, tally, clock, signal, progress, createToken },

@@ -70,8 +70,8 @@ interface OfDays extends Paging {
 }
 
 /**
- * Reads the meals day by day, because a day is a label and not a range of keys. The days logged show which days have
- * meals.
+ * Reads the meals day by day, because the day of a meal is a label: the meals of several days are not one range of keys. Reads only the days in
+ * the list of logged days, because all other days have no meals.
  */
 const mealsOfDays = async (
   queries: MealsQueries,

@@ -71,8 +71,8 @@ export const correctionSchema = {
 export type Correction = XStatic<typeof correctionSchema>
 
 /**
- * Builds the event of a correction. `current` is the meal as the edge reads it. The fold decides whether the meal can
- * be corrected.
+ * Builds the event of a correction. `current` is the meal as the edge reads it. Null if the meal is deleted and no copy of it is stored. The fold
+ * decides whether the meal can be corrected.
  */
 export const mealCorrected = (mealId: string, body: Correction, current: MealItem | null): Decision => {
   mustChange(body)
@@ -118,7 +118,7 @@ const changesOnlyDay = (body: Correction): body is Correction & { userDate: stri
 interface When {
   readonly eatenAt: number
   readonly tz: string | undefined
-  /** Set if the user chose another day than the rule gives. */
+  /** The day that the user chose instead of the day by the 4 AM rule. Undefined if the user chose none. */
   readonly chosenDay: string | undefined
 }
 
@@ -150,8 +150,8 @@ const UNMOVED = {
 } as const
 
 /**
- * The time fields of the event. They are sent together, because each follows from the others. A day that the user
- * chose stays as long as the rule's day does not change.
+ * The time fields of the event: none, or all of them, because a change of one field can change the others. A day that the user chose stays as
+ * long as the day by the 4 AM rule does not change.
  */
 const correctedTime = (body: Correction, when: When) => {
   if (body.eatenAt === undefined && body.tz === undefined && body.userDate === undefined) return UNMOVED

@@ -13,8 +13,8 @@ const mealStateOf = (call: RequestCall, id: string): Promise<MealState> =>
   queriesOf(call).mealState(call.caller.user, id)
 
 /**
- * The meal with this id. If it never existed, answers 404 without appending an event. The fold decides about deleted
- * meals.
+ * Returns the meal of the request, also if it is deleted: the fold decides about deleted meals. If the meal never existed, throws
+ * `meal-not-found` (404), so that no event is appended.
  */
 const requireMeal = async (call: RequestCall): Promise<Exclude<MealState, { state: 'unknown' }> & { id: string }> => {
   const id = mealOf(call)
@@ -23,7 +23,7 @@ const requireMeal = async (call: RequestCall): Promise<Exclude<MealState, { stat
   return { id, ...found }
 }
 
-/** The answer to a command. A repeated command whose meal was deleted since is answered with the meal. */
+/** The answer to a command: the meal. If the command is repeated after the meal was deleted, the answer is the deleted meal. */
 const stored = async (call: RequestCall, { id = '' }: { id?: string }) => {
   const found = await mealStateOf(call, id)
   return found.state === 'unknown' || found.meal === null ? undefined : meal.view(found.meal)

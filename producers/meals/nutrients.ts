@@ -26,7 +26,7 @@ export const snapshotSchema = {
   },
 } as const
 
-/** The amount in integer thousandths. Never rounds. */
+/** Converts an amount to integer thousandths. Throws `too-many-decimals` instead of rounding. */
 export const milli = (amount: number, pointer: string): number => {
   const exact = toMilli(amount)
   if (exact !== undefined) return exact
@@ -49,8 +49,8 @@ export interface Filtered {
 }
 
 /**
- * With a snapshot, the edge filters by its version and stores the dropped nutrients (M24, M-i). Without one, the fold
- * filters by its registry.
+ * Separates the nutrients that count from those that do not. If the request contains a snapshot of the registry, nutrients that are not in the
+ * snapshot are stored as dropped (M24, M-i). Without a snapshot, the fold does this later, with the current registry.
  */
 export const filtered = (
   amounts: Readonly<Record<string, number>> | undefined,

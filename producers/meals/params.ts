@@ -16,7 +16,7 @@ const isMealId = (id: string): boolean => {
   return eaten !== undefined && isReal(eaten)
 }
 
-/** A request that the rules of the folds refuse, before an event is appended. */
+/** Returns the Problem for a request that the folds would refuse. The edge throws it before it appends an event. */
 const refused = refusedEarly(mealsRefusals)
 
 export const mealOf = pathId('id', isMealId, (id) => refused('meal-not-found', `You have no meal ${id.slice(0, 100)}.`))

@@ -46,7 +46,7 @@ const nutrientBody = {
   properties: { unit: unitSchema, goal: target, version },
 } as const
 
-/** Null changes nothing (M27). */
+/** Returns null for null and for an absent amount. Both change nothing (M27). */
 const milliOrNull = (amount: number | null | undefined, pointer: string) =>
   amount === null || amount === undefined ? null : milli(amount, pointer)
 

@@ -10,8 +10,8 @@ export interface MealTime extends DayDecision {
 }
 
 /**
- * Computes the day of a meal by the 4 AM rule and the wall clock (M28, M-c). The caller's own day applies if it
- * differs by one day at most (M-b).
+ * Computes the day of a meal: a day begins at 04:00 by the wall clock of the time zone (M28, M-c). `userDate` replaces this day, but must not
+ * differ by more than one day (M-b). Throws a Problem if the date or the time zone is wrong.
  */
 export const resolveMealTime = (meal: { eatenAt: number; tz: string; userDate?: string | undefined }): MealTime => {
   const decision = decideDay(meal)

@@ -45,7 +45,7 @@ export const meal = shape<MealItem>()({
 
 const definition = { type: 'object', properties: { unit: text, goal: number } } as const
 
-/** 0: the target is disabled. Absent: it was never set. Before the first change the version is 0. */
+/** The targets of a user. A target of 0 is disabled. A target that was never set is absent. Before the first change the version is 0. */
 export const targets = shape<Partial<TargetsItem>>()({
   ...optionalMacros,
   displayUnit: { enum: ['kcal', 'kj'], type: 'string', from: ({ displayUnit = 'kcal' }) => displayUnit },

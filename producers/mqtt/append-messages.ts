@@ -29,11 +29,11 @@ export interface AppendParts {
   readonly check?: (message: DeviceMessage, owner: DeviceOwner | undefined) => void
 }
 
-/** Appends the events of messages of one device. Resolves when the log has all of them. */
+/** Appends the events of messages of one device. Resolves when the log has all events. */
 export type AppendMessages = (device: string, messages: readonly DeviceMessage[]) => Promise<void>
 
 const SOURCE = 'mqtt'
-/** An owner that changed in the meantime does no harm: the events contain the epoch of the claim, and the fold rejects another epoch. */
+/** The time for which an owner is cached. An outdated owner does no harm: events contain the epoch of the claim, and the fold rejects old epochs. */
 const CACHED_MS = 1_000
 const MOST_CACHED = 10_000
 

@@ -10,13 +10,13 @@ interface AuthorizationParts {
   readonly refuse: Refuse
 }
 
-/** The topic if it is one of the device's own. */
+/** Returns the levels of the topic if the topic belongs to the device. Undefined otherwise. */
 const ownTopic = (domain: DeviceDomain | undefined, device: string, topic: string) => {
   const found = domain && findTopic([domain], topic)
   return found?.device === device ? found : undefined
 }
 
-/** aedes sends PUBACK after this handler, so the handler waits for the log. */
+/** Handles a message of a device. aedes, the MQTT library, sends PUBACK after `done`, so the handler calls `done` when the log has the message. */
 export const publishHandler =
   ({
     login,
@@ -46,7 +46,7 @@ export const publishHandler =
 const reasonOf = (error: unknown): string =>
   isFault(error, 'device-refused') ? 'topic' : error instanceof Problem ? 'token' : 'log'
 
-/** A device has fewer topics. A topic counts until the connection ends, also after the device has unsubscribed from it. */
+/** More than the topics of a device. A topic counts until the connection ends, also after the device has unsubscribed from it. */
 const MOST_SUBSCRIPTIONS = 16
 
 export const subscribeHandler = ({ login, refuse }: AuthorizationParts): AuthorizeSubscribeHandler => {

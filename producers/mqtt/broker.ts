@@ -17,7 +17,7 @@ export interface BrokerParts extends LoginParts {
   readonly rate?: DeviceQueueParts['rate']
   readonly report?: DeviceReport
   readonly bounds?: SessionBounds
-  /** Within this time after its token ended, a silent connection is closed. */
+  /** The maximum time in milliseconds between the end of a token and the end of its connection, if the device sends no messages. */
   readonly checkMs: number
 }
 
@@ -27,9 +27,9 @@ export interface Broker {
   stop(): Promise<void>
 }
 
-/** How many times in `checkMs` the broker looks for connections whose token was not read lately. */
+/** The number of checks per `checkMs`. A check reads the tokens that were not read lately. */
 const CHECKS = 6
-/** The most bytes of a message with its topic. */
+/** The maximum size of a message with its topic, in bytes. */
 const MOST_PACKET = 66 * 1024
 const MOST_CONNECTIONS = 10_000
 const LIMITS = {
@@ -63,7 +63,7 @@ export const openBroker = async (
   const broker = await Aedes.createBroker({
     ...LIMITS,
     persistence: createPersistence(sessions, (topic) => findTopic(domains, topic)?.device),
-    // Without an error aedes would leave the connection open and unanswered.
+    // The error makes aedes close the connection. Without an error, aedes would leave the connection open and send no answer.
     preConnect: (client, packet, done) =>
       login.mayTry(client, packet)
         ? done(null, true)
@@ -137,7 +137,7 @@ const DROPS: Readonly<Record<DropCause, string>> = {
   'session-expired': 'the session of a device that did not return has expired',
 }
 
-/** Counts every drop, and logs one line per minute and cause. */
+/** Returns a function that counts every drop, and logs at most one line per minute and cause. */
 const dropReporter = ({ report, logger, clock }: BrokerParts) => {
   const isNews = oncePerMinute(clock, new Map<DropCause, number>())
   return (cause: DropCause, device: string): void => {
@@ -174,7 +174,7 @@ const openQueues = (
   return createDeviceQueues({ appendMessages, clock, ...(rate && { rate }), delayed: () => report?.delayed() })
 }
 
-/** True if `key` was not logged in the last minute. This bounds the log when a device repeats an error. The metrics count every occurrence. */
+/** Returns a function that is true for a key at most once per minute. This limits the log if a device repeats an error. Metrics count every error. */
 const oncePerMinute =
   <K>(
     { now }: Pick<BrokerParts['clock'], 'now'>,
@@ -228,7 +228,7 @@ const connectError = (error: unknown): AuthenticateError => {
 
 const FLUSH_MS = 1_000
 
-/** The last acknowledgements may still be in the buffers of the sockets. */
+/** Waits, for at most a second, until the sockets have sent their buffers. The buffers can contain the last acknowledgements. */
 const flush = async (sockets: ReadonlySet<Socket>, clock: BrokerParts['clock']): Promise<void> => {
   await Promise.race([Promise.all([...sockets].map(flushed)), clock.sleep(FLUSH_MS)])
 }

@@ -16,13 +16,13 @@ export interface JoinParts {
 export interface JoinOptions {
   /** `mqtt://host` or `mqtts://host:port`. */
   readonly url: string
-  /** The name of the session. It must be the same after a restart, and different in every process. */
+  /** The name of the session at the broker. It must be the same after a restart, and different in every process. */
   readonly clientId: string
   readonly username?: string
   readonly password?: string
   /**
    * The processes with the same share name divide the messages between them (MQTT 5 only). Without a share each process receives and appends
-   * every message, which is harmless.
+   * every message. This is harmless, because an event that is appended twice has the same id both times.
    */
   readonly share?: string
   /** Time between two attempts to connect. Default: 2 s. */
@@ -34,11 +34,11 @@ export interface Joined {
   stop(): Promise<void>
 }
 
-/** How long the broker stores messages while this client is away: a week, in seconds. */
+/** The time for which the broker stores messages while this client is disconnected (MQTT 5 only): a week, in seconds. */
 const SESSION_SECONDS = 7 * 86_400
 const IN_FLIGHT = 100
 const RETRY_MS = 2_000
-/** A broker without MQTT 5 refuses it with the code of MQTT 3.1.1 or of MQTT 5. */
+/** The codes with which a broker refuses MQTT 5: in the form of MQTT 3.1.1, or of MQTT 5. The client then connects with MQTT 3.1.1. */
 const OTHER_VERSION = [1, 132]
 
 /** Connects to an outside broker and appends the messages of devices. The outside broker decides which device may publish to which topic. */
@@ -55,7 +55,7 @@ export const joinBroker = ({ domains, clock, logger, report }: JoinParts, option
       const stream = opened.stream
       const done: Promise<void> = handle(packet, { appends, report })
         .then(
-          // After a reconnect, the broker may use the same message number for another message.
+          // Acknowledges only on the same connection: after a reconnect, the broker may use the same message number for another message.
           () => void (opened.stream === stream && callback()),
           (error: unknown) => {
             report?.refused('log')
@@ -119,7 +119,7 @@ const subscribe = async (
   { version, filters, options: { url, clientId, share }, logger }: Subscription,
 ): Promise<void> => {
   const isShared = version === 5 && share !== undefined
-  // Retained messages are no new readings. With MQTT 5 the broker does not send them (`rh: 2`).
+  // Retained messages are not new readings. With MQTT 5, `rh: 2` prevents that the broker sends them. With MQTT 3.1.1, `handle` ignores them.
   const granted = await client.subscribeAsync(
     filters.map((filter) => (isShared ? `$share/${share}/${filter}` : filter)),
     version === 5 ? { qos: 1, rh: 2 } : { qos: 1 },
@@ -153,7 +153,7 @@ interface HandleParts {
   readonly report: DeviceReport | undefined
 }
 
-/** Resolves when the log has the events of the message, or if the message is not one of a device. */
+/** Resolves when the log has the events of the message. Ignores retained messages, and topics that belong to no device. */
 const handle = async (
   { topic: name, payload, retain }: IPublishPacket,
   { appends, report }: HandleParts,

@@ -6,7 +6,7 @@ import type { DeviceMessage } from './spec.ts'
 export interface DeviceQueueParts {
   readonly appendMessages: AppendMessages
   readonly clock: { now(): number; sleep(ms: number): Promise<void> }
-  /** How many messages a device may send. Default: 100 per second, 500 at once. */
+  /** The maximum rate of a device's messages. Default: 100 per second, 500 at once. */
   readonly rate?: Rate
   /** Called when a device waits because it exceeded its rate. */
   readonly delayed?: () => void
@@ -30,12 +30,12 @@ interface DeviceQueue {
   waiting: QueuedMessage[]
   /** The run that empties the queue. Undefined if the queue is empty. */
   running: Promise<void> | undefined
-  /** From when the device is within its rate. */
+  /** The time from which the device is within its rate, in epoch milliseconds. */
   allowedFrom: number
 }
 
 const RATE: Rate = { perSecond: 100, burst: 500 }
-/** Messages per append. */
+/** The maximum number of messages per append. */
 const BATCH = 64
 const MOST_QUEUES = 10_000
 

@@ -2,12 +2,12 @@ import type { Socket } from 'node:net'
 
 const LENGTH_BYTES = 4
 
-/** Reads the lengths of MQTT packets from the chunks of a connection. The result returns false as soon as a packet declares more than `most` bytes. */
+/** Reads the lengths of MQTT packets from the chunks of a connection. The returned function is false if a packet declares more than `most` bytes. */
 const createFrameMeter = (most: number): ((chunk: Buffer) => boolean) => {
-  /** Bytes of the current packet's body that have not arrived. */
+  /** The number of bytes of the current packet's body that have not arrived yet. */
   let left = 0
   let length = 0
-  /** Bytes of the packet's length that were read; -1 before a packet's first byte. */
+  /** The number of bytes of the length field that were read. -1 before the first byte of a packet. */
   let digits = -1
   return (chunk) => {
     for (let at = 0; at < chunk.length;) {
@@ -32,8 +32,8 @@ const createFrameMeter = (most: number): ((chunk: Buffer) => boolean) => {
 }
 
 /**
- * Closes the socket and calls `tooLarge` when a packet declares more than `most` bytes. The broker's parser would buffer the whole packet,
- * so it receives nothing of one that is too large.
+ * Closes the socket and calls `tooLarge` when a packet declares more than `most` bytes. The broker's parser would buffer the whole packet, so
+ * the parser does not receive the chunk that declares such a packet.
  */
 export const boundFrames = (socket: Socket, most: number, tooLarge: () => void): void => {
   const admits = createFrameMeter(most)

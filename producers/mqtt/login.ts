@@ -15,15 +15,15 @@ export interface Logger {
   warn(fields: object, message: string): void
 }
 
-/** Counts and logs the refusal. The fault that it returns ends the connection. */
+/** Counts and logs a refusal, and returns the fault that ends the connection. */
 export type Refuse = (client: Client, reason: string, detail: string) => Fault
 
 export interface LoginParts {
-  /** At least one. The token of a device selects its domain. */
+  /** At least one domain. The token of a device selects the domain of the device. */
   readonly domains: readonly DeviceDomain[]
   readonly clock: { now(): number }
   readonly logger: Logger
-  /** How long a login may take to read what it needs. Default: 5 s. */
+  /** The maximum time for the reads of a login. Default: 5 s. */
   readonly readMs?: number
 }
 
@@ -33,13 +33,13 @@ const READ_MS = 5_000
 interface LatestLogin {
   readonly domain: DeviceDomain
   readonly token: string
-  /** When the token was last read and found valid, in epoch milliseconds. */
+  /** The time at which the token was last read and found valid, in epoch milliseconds. */
   readonly verifiedAt: number
 }
 
 type Will = NonNullable<ConnectPacket['will']>
 
-/** A status has a few fields. The broker keeps the last will of every connection in memory. */
+/** A last will is a status with a few fields. It is limited, because the broker keeps the last will of every connection in memory. */
 const MOST_WILL_BYTES = 4 * 1024
 
 /** Checks the id, the token and the last will of devices that connect. */
@@ -50,7 +50,7 @@ export const createLogin = ({ domains, clock, logger, readMs = READ_MS }: LoginP
   const logins = new Map<string, LatestLogin>()
 
   return {
-    /** False if too many logins failed under this name. Reads no store. A device that returns with the token of its latest login is let through. */
+    /** False if too many logins failed under this name, except for the token of the device's latest login. Reads no store. */
     mayTry(client: Client, packet: ConnectPacket): boolean {
       packets.set(client, packet)
       const name = packet.username ?? ''
@@ -84,7 +84,7 @@ export const createLogin = ({ domains, clock, logger, readMs = READ_MS }: LoginP
       if (logins.get(device)?.token === token) logins.set(device, { domain, token, verifiedAt: clock.now() })
     },
     verifiedAt: (device: string): number => logins.get(device)?.verifiedAt ?? 0,
-    /** The domain of the device's latest login. */
+    /** The domain of the device's latest login. Undefined if there was none. */
     domainOf: (device: string): DeviceDomain | undefined => logins.get(device)?.domain,
     /** Waits until the use of tokens is recorded. */
     settled: () => accounts.settled(),
@@ -129,7 +129,7 @@ const checkWill = async (client: Client, will: Will, { domain, reader, refuse }:
     )
   if (will.payload.length > MOST_WILL_BYTES)
     throw refuse(client, 'will', `the last will has more than ${MOST_WILL_BYTES} bytes.`)
-  // As received, the payload is a view that keeps the whole chunk of the socket in memory.
+  // Copies the payload: the received payload is a view that keeps the whole chunk of the socket in memory.
   will.payload = Buffer.from(will.payload)
 }
 
@@ -157,7 +157,7 @@ const createAccounts = ({ domains, clock, logger }: Pick<LoginParts, 'domains' |
     return account
   }
   return {
-    /** The domain that the prefix of the token names. The first domain refuses the tokens of all others. */
+    /** The domain that the prefix of the token names. If there is no such domain, returns the first domain, which then refuses the token. */
     domainOf: (token: string): DeviceDomain => accountOf(domainOfToken(token)).domain,
     /** Throws a Problem if the token is not a valid token of the device. */
     async authenticate(domain: DeviceDomain, device: string, token: string): Promise<AuthenticatedCaller> {

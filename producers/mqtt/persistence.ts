@@ -25,12 +25,12 @@ const copyOf = ({ cmd, topic, payload, qos, retain, brokerId, brokerCounter }: P
 })
 
 /**
- * Returns the device that a topic belongs to. Undefined if it belongs to none. The broker admits only exact topics of the device itself, so no
+ * Returns the device that a topic belongs to. Undefined if there is none. The broker admits only exact topics of the device itself, so no
  * other device can subscribe to the topic.
  */
 type DeviceOf = (topic: string) => string | undefined
 
-/** The storage that aedes calls. It stores everything in `sessions`, except last wills: only this broker publishes them, and it has them in memory. */
+/** The storage that aedes, the MQTT library, calls. Stores everything in `sessions`, except last wills: the broker itself keeps these in memory. */
 export const createPersistence = (sessions: Sessions, deviceOf: DeviceOf) => ({
   setup: async (): Promise<void> => {},
   ...retainedIn(sessions, deviceOf),
@@ -73,7 +73,7 @@ const retainedIn = (sessions: Sessions, deviceOf: DeviceOf) => ({
 })
 
 const subscriptionsIn = (sessions: Sessions, deviceOf: DeviceOf) => ({
-  /** aedes passes all subscriptions of a packet as soon as one is granted, also the refused ones. */
+  /** Stores only subscriptions to the device's own topics: if one subscription of a packet is granted, aedes also passes the refused ones. */
   async addSubscriptions({ id }: ClientRef, subscriptions: readonly StoredSubscription[]): Promise<void> {
     const session = sessions.open(id)
     for (const { topic, qos } of subscriptions)
@@ -91,7 +91,7 @@ const subscriptionsIn = (sessions: Sessions, deviceOf: DeviceOf) => ({
     const subscription = sessions.find(clientId)?.subscriptions.get(topic)
     return subscription === undefined || subscription.qos === 0 ? [] : [{ ...subscription, clientId }]
   },
-  /** The device starts a clean session. Only its retained message stays. */
+  /** Called when the device starts a clean session. Removes the subscriptions and the queue. The retained message stays. */
   async cleanSubscriptions({ id }: ClientRef): Promise<void> {
     change(sessions, id, (session) => {
       session.subscriptions.clear()
@@ -112,7 +112,7 @@ const queuesIn = (sessions: Sessions) => {
     outgoingEnqueue: (subscription: { readonly clientId: string }, packet: PassedMessage) =>
       enqueue([subscription], packet),
     outgoingEnqueueCombi: enqueue,
-    /** Stores the id under which the message is sent, or replaces the message by its PUBREL. A message that was dropped in the meantime is sent but not stored. */
+    /** Stores the id with which the message is sent, or replaces the message by its PUBREL. Does nothing if the message was dropped before. */
     async outgoingUpdate({ id }: ClientRef, packet: StoredMessage): Promise<void> {
       const session = sessions.find(id)
       if (session === undefined) return
@@ -142,7 +142,7 @@ const EMPTY = Buffer.alloc(0)
 const isSame = (stored: StoredMessage, packet: StoredMessage): boolean =>
   stored.brokerId === packet.brokerId && stored.brokerCounter === packet.brokerCounter
 
-/** Ids of received QoS 2 messages. The message itself is in the log before, so its id is enough to recognise a copy. */
+/** Stores the ids of received QoS 2 messages, to recognise copies. The messages themselves are already in the log. */
 const receivedIn = (sessions: Sessions) => {
   const findReceived = (id: string, messageId: number): Session => {
     const session = sessions.find(id)

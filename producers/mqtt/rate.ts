@@ -5,8 +5,8 @@ export interface Rate {
 }
 
 /**
- * Returns the time from which the sender is within its rate again, after `count` more messages. If it is later than `now`, the sender exceeds
- * the rate. `before`: the result of the previous call, 0 at first.
+ * Returns the time from which the sender is within its rate again, after `count` more messages. If this time is later than `now`, the sender
+ * exceeds the rate. `before`: the result of the previous call, or 0 at first. All times are in milliseconds.
  */
 export const allowedFrom = (
   before: number,

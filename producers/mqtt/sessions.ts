@@ -25,20 +25,20 @@ export interface Session {
   readonly queue: StoredMessage[]
   /** Ids of QoS 2 messages that the device sent and has not released, the oldest first. */
   readonly received: Set<number>
-  /** When the device was last connected, in epoch milliseconds. */
+  /** The time at which the device was last connected, in epoch milliseconds. */
   seenAt: number
 }
 
 export interface SessionBounds {
-  /** The most bytes of one retained message. A device has at most one retained message. */
+  /** The maximum size of a retained message, in bytes. A device has at most one retained message. */
   readonly retainedBytes: number
   readonly queuedMessages: number
   readonly queuedBytes: number
-  /** The most bytes of all retained and queued messages of all devices together. */
+  /** The maximum size of all retained and queued messages of all devices together, in bytes. */
   readonly totalBytes: number
-  /** The most devices with a session. */
+  /** The maximum number of devices with a session. */
   readonly sessions: number
-  /** How long a session lasts after its device disconnects. */
+  /** The time after which the session of a disconnected device is removed. */
   readonly expiryMs: number
 }
 
@@ -51,7 +51,7 @@ export const SESSION_BOUNDS: SessionBounds = {
   expiryMs: 24 * 60 * 60 * 1000,
 }
 
-/** Why the broker drops a message or a session. */
+/** The reason why the broker drops a message or a session. */
 export type DropCause = 'queue-full' | 'retained-too-large' | 'total-full' | 'sessions-full' | 'session-expired'
 
 export interface SessionTotals {
@@ -157,12 +157,12 @@ export const createSessions = ({ bounds = SESSION_BOUNDS, now, isConnected, drop
     dropped,
   })
   return {
-    /** The device's session, created if there is none. */
+    /** Returns the session of the device. Creates the session if there is none. */
     open,
     find: (device: string): Session | undefined => sessions.get(device),
     /** Removes the session if it is empty. */
     prune,
-    /** Replaces the device's retained message. If `message` is undefined, removes it. */
+    /** Replaces the device's retained message. If `message` is undefined or too large, removes the retained message. */
     retain(session: Session, message: StoredMessage | undefined): void {
       const isTooLarge = message !== undefined && message.payload.length > bounds.retainedBytes
       if (isTooLarge) dropped('retained-too-large', session.device)

@@ -7,9 +7,9 @@ import type { Access, ServingGeneration } from '../http/auth.ts'
 export interface DeviceSpec {
   /** The first level of the domain's topics. No two domains have the same root. A topic is `{root}/{owner}/{device}/{kind}`. */
   readonly root: string
-  /** What owns a device, as a noun for error texts, for example `location`. */
+  /** The noun for the owner of a device in error texts, for example `location`. */
   readonly ownerNoun: string
-  /** Every last level of a topic. */
+  /** All values that the last level of a topic can have. */
   readonly kinds: readonly string[]
   /** The kind of the messages with a device's connection status. Only these can be retained, and only these can be a last will. */
   readonly statusKind: string
@@ -17,14 +17,14 @@ export interface DeviceSpec {
   isId(text: string): boolean
   /** Reads the current owner of a device. Undefined if the device has no owner. */
   readOwner(reader: Reader, device: string): Promise<DeviceOwner | undefined>
-  /** Returns the events of messages that one device sent and that are appended together. A message that cannot be read becomes a quarantined event. */
+  /** Returns the events of messages of one device that are appended together. A message that cannot be read becomes a quarantined event. */
   eventsOf(messages: readonly DeviceMessage[], sender: MessageSender): DeviceEvents
 }
 
 /** The owner of a device. */
 export interface DeviceOwner {
   readonly id: string
-  /** Counts the claims of the device. Events contain it, so that the fold can reject an event of an earlier owner. */
+  /** Counts the claims of the device. Events contain the epoch, so that the fold can reject an event from the time of an earlier owner. */
   readonly epoch: number
 }
 
@@ -46,7 +46,7 @@ export interface MessageSender {
   readonly owner: DeviceOwner | undefined
   /** The `source` of the events. */
   readonly source: string
-  /** When the messages arrived, in epoch milliseconds. */
+  /** The time at which the messages arrived, in epoch milliseconds. */
   readonly received: number
 }
 
@@ -78,7 +78,7 @@ const parseTopic = ({ root, kinds, isId }: DeviceSpec, topic: string): DeviceTop
 
 type WithDevices = Pick<DeviceDomain, 'devices'>
 
-/** Returns the levels of a topic and the domain whose device it belongs to. Undefined if it belongs to no device. */
+/** Returns the levels of a topic and the domain of its device. Undefined if the topic belongs to no device of the domains. */
 export const findTopic = <D extends WithDevices>(
   domains: readonly D[],
   topic: string,
@@ -90,7 +90,7 @@ export const findTopic = <D extends WithDevices>(
   return undefined
 }
 
-/** Matches the topics of all devices of a domain. */
+/** The MQTT topic filter that matches the topics of all devices of a domain. */
 export const topicFilter = ({ root }: DeviceSpec): string => `${root}/+/+/+`
 
 /** The topics of one device, for error texts. */

@@ -7,7 +7,7 @@ export interface TokenCheckParts {
   readonly login: Pick<Login, 'verify' | 'verifiedAt'>
   readonly refuse: Refuse
   readonly now: () => number
-  /** A token that was read no longer ago than this is not read again. */
+  /** A token is read again only if its latest read is at least this time ago. */
   readonly maxAgeMs: number
 }
 
@@ -33,9 +33,9 @@ export const createTokenChecks = ({ clients, login, refuse, now, maxAgeMs }: Tok
       await Promise.all(due.slice(at, at + CONCURRENT_READS).map(check))
   }
   return {
-    /** Does nothing while an earlier run is under way. */
+    /** Checks all tokens that are due. If an earlier run has not ended, starts no other run and resolves with the earlier run. */
     run: (): Promise<void> => (running ??= run().finally(() => (running = undefined))),
-    /** Waits for a run that is under way. */
+    /** Waits for the current run, if there is one. */
     settled: async (): Promise<void> => running,
   }
 }

@@ -34,7 +34,7 @@ const storedBeer = async (call: BeerCall, id: string) => {
   return found && beerAnswer.view(found, (await beerKegs.page(reader, loc_id, id, { limit: KEG_TYPES_SHOWN })).items)
 }
 
-/** The beer that a command changes. Throws if it does not exist, or if it is in the global library and the caller did not add it. */
+/** The beer that a command changes, and its log key. Throws if there is no such beer, or if the caller did not add it to the global library. */
 const changeableBeer = async (
   call: BeerCall,
 ): Promise<{ readonly key: string; readonly beer_id: string; readonly loc_id: string | null }> => {
@@ -66,7 +66,7 @@ const searchBeers = listing({
   page: (call, paging) => searchLibraries(call, paging),
 })
 
-/** Lists the beers of the location, then those of the global library. The first letter of a cursor is the library. */
+/** Lists the beers of the location, then the beers of the global library. The first letter of a cursor names the library. */
 const searchLibraries = async (
   call: Call<unknown, { readonly search?: string; readonly loc?: string }>,
   { limit, cursor: requested }: Paging,

@@ -3,11 +3,11 @@ import type { Reader, TableSpec } from '../../projections/table.ts'
 import { pages } from '../../projections/table.ts'
 import type { ConnectionStorage } from '../live/spec.ts'
 
-/** One item per open connection to `/v1/live` (S15). The table is separate from the domain's table, because nothing is derived from it. */
+/** One item per open connection to `/v1/live` (S15). It is not in the table of the domain, because no fold writes it. */
 export const connectionsTable: TableSpec = {
   name: 'scale-sense-connections',
   ttl: 'expires_at',
-  // The range key allows other kinds of items with a location (S-d).
+  // The index has a range key, so that items of other kinds can also have a `loc_id` (S-d).
   indexes: [{ name: 'loc_id-index', pk: 'loc_id', sk: 'PK', project: 'all' }],
   kinds: [{ name: 'connection', pk: 'WS_CONN#' }],
 }
@@ -35,7 +35,7 @@ export const barConnections: ConnectionStorage = {
 
 export const connectionsQueries = (reader: Reader) => ({
   connection: async (id: string) => (await reader.get(connectionKey(id))) as ConnectionItem | undefined,
-  /** The connections of a location. It reads the index, which can be a moment behind the table. */
+  /** Returns the connections of a location. Reads the index, which can be a moment behind the table. */
   connectionsOf: async (loc: string): Promise<readonly ConnectionItem[]> => {
     const found: ConnectionItem[] = []
     for await (const page of pages(reader, { index: 'loc_id-index', pk: loc, prefix: 'WS_CONN#', limit: 100 }))

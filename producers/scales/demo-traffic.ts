@@ -27,11 +27,11 @@ interface ReadingMessage {
 
 export interface Bar {
   readonly seed: number
-  /** The scales, in the order of their taps: 01, 02, … */
+  /** The ids of the scales, in the order of their taps: 01, 02, … */
   readonly devices: readonly string[]
   /** The time of the last reading, in epoch milliseconds. */
   readonly now: number
-  /** The duration of the traffic. */
+  /** The duration of the traffic in simulated time. */
   readonly minutes: number
 }
 
@@ -58,7 +58,7 @@ const KEG = KEG_TYPES['half_barrel'] ?? { gallons: 15.5, full_lbs: 161.5, empty_
 /** A pint weighs about a pound. */
 const PINT_LBS = 1.05
 const MOST_EVENTS = 16
-/** The beer in the first keg at the start. It is little, so that short traffic contains a keg swap, too. */
+/** The weight of the beer in the first keg at the start. It is small, so that even short traffic contains a keg swap. */
 const LEFT_LBS = 6
 
 interface Scale {
@@ -79,7 +79,7 @@ interface Scale {
 
 /**
  * The traffic of a bar in the order of time, from a seed. It contains more pours in the evening, noise, temperature drift, kegs that run empty
- * and are swapped, a battery that runs empty, and an hour in which one scale is offline and buffers its readings.
+ * and are swapped, a battery that runs empty, and a time of up to an hour in which one scale is offline and buffers its readings.
  */
 export function* barTraffic({ seed, devices, now, minutes }: Bar): Generator<BarStep> {
   const random = createRandom(seed)
@@ -102,7 +102,7 @@ export function* barTraffic({ seed, devices, now, minutes }: Bar): Generator<Bar
       yield* sendBuffered(scale)
     }
   }
-  // A birth message has the time of its receipt, so it comes after all readings.
+  // A status message gets the time of its receipt, so it is sent after all readings.
   for (const { device, boot, battery } of scales)
     if (battery > 0) yield { kind: 'status', device, body: { online: true, boot, fw: '2.4.1' } }
 }

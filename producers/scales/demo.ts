@@ -6,7 +6,7 @@ import { countAnswer, createSender, type Demo, type DemoOptions, type DemoTarget
 
 const SCALES = 4
 
-/** A bar whose scales send messages over MQTT, while its staff uses the HTTP edge. */
+/** Simulates a bar: its scales send messages over MQTT, and its staff uses the HTTP edge. */
 export const scalesDemo: Demo = async ({ seconds, rate, seed }, target) => {
   const { url, mqtt, tally, calledAs, clock, createToken } = target
   if (mqtt === null)
@@ -36,7 +36,7 @@ const createSend = ({ url, token, tally }: { url: string; token: string; tally: 
   const request = createSender({ url, tally })
   return async (method, path, body) => {
     const { status, body: answer } = await request({ method, path, token, body })
-    // 409: the thing exists already.
+    // 409 is not a failure: the thing exists already.
     if (status >= 400 && status !== 409)
       throw new Fault(
         'demo-refused',

@@ -2,7 +2,7 @@ import { dayNumberOf } from '../../projections/instant.ts'
 import { isTooSmall } from '../http/json.ts'
 import type { Range } from './limits.ts'
 
-/** Why the server quarantines an event of a device. `detail` contains the wrong value and the allowed ones. */
+/** The reason why the server quarantines an event of a device. `detail` contains the wrong value and the allowed values. */
 export interface Defect {
   readonly reason: 'malformed' | 'range' | 'past' | 'future' | 'unknown-device' | 'wrong-location'
   readonly detail: string
@@ -16,7 +16,10 @@ export type Shape = Readonly<Record<string, Check>>
 export const malformed = (detail: string): Defect => ({ reason: 'malformed', detail })
 const outOfRange = (detail: string): Defect => ({ reason: 'range', detail })
 
-/** Returns the first defect of an object. A null field counts as absent, in JSON as in Avro. A field that is not in the shape is a defect, because the device meant something by it. */
+/**
+ * Returns the first defect of an object, or undefined. A null field counts as absent, in JSON as in Avro. A field that is not in the shape is a
+ * defect, because its value would be lost.
+ */
 export const defectOf = (fields: Fields, shape: Shape, required: readonly string[] = []): Defect | undefined => {
   for (const name of required) if ((fields[name] ?? null) === null) return malformed(`${name} is missing.`)
   for (const [name, value] of Object.entries(fields)) {
@@ -55,7 +58,7 @@ export const text =
 export const boolean: Check = (value, name) =>
   typeof value === 'boolean' ? undefined : malformed(`${name} must be true or false.`)
 
-/** Accepts every value. Another check follows. */
+/** Accepts every value. The caller checks the value later. */
 export const anything: Check = () => undefined
 
 const INSTANT = /^(\d{4}-\d{2}-\d{2})T([01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,3})?(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/

@@ -3,11 +3,11 @@ import type { NamedSchema, RecordSchema, Schema } from '../../schemas/avro.ts'
 /** The first level of the topics of all scales. */
 export const TOPIC_ROOT = 'scale-sense'
 
-/** The types of events in an envelope. The Avro schema, `/openapi.json` and `/asyncapi.json` list them, too. */
+/** The types of events in an envelope. The Avro schema, `/openapi.json` and `/asyncapi.json` contain the same types. */
 export const EVENT_TYPES = ['reading', 'telemetry', 'tare', 'calibration'] as const
 export type EventType = (typeof EVENT_TYPES)[number]
 
-/** The most events of one message. A batch over HTTP can be longer. */
+/** The maximum number of events in one message. A batch over HTTP can contain more. */
 export const MOST_BY_MQTT = 16
 export const MOST_BY_HTTP = 1_000
 

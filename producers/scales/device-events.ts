@@ -6,10 +6,10 @@ import { mapInParts } from '../run-in-parts.ts'
 import { clockOf, type Defect, type Fields } from './device-checks.ts'
 import { eventDefect, readEnvelope, statusDefect, type DeviceEvent, type Envelope } from './device-message.ts'
 
-/** The device that sent a message, and what the edge knows about the message. */
+/** The device that sent a message, its owner, and the metadata that the events of the message get. */
 export interface Sender {
   readonly device: string
-  /** The location that has claimed the device. Undefined if no location has: the events of the message are quarantined then. */
+  /** The location that has claimed the device. Undefined if the device is not claimed: the events of the message are then quarantined. */
   readonly owner: DeviceOwner | undefined
   /** The location that the topic names. Absent for HTTP. */
   readonly loc?: string
@@ -26,12 +26,12 @@ interface Quarantined extends Defect {
 }
 
 export interface MessageEvents {
-  /** Ordered by time, then by sequence. A quarantined event keeps its position in the message. All have the same key. */
+  /** Ordered by time, then by sequence. A quarantined event keeps its position in the message. All events have the same key. */
   readonly events: readonly Event[]
   readonly quarantined: readonly Quarantined[]
 }
 
-/** Returns the events of an envelope of docs/devices.md with at most `most` events. An event with a defect becomes a quarantined event. */
+/** Returns the events of an envelope (docs/devices.md) with at most `most` events. An event with a defect becomes a quarantined event. */
 export const envelopeEvents = (value: unknown, sender: Sender, most: number): MessageEvents => {
   const work = envelopeEventsInParts(value, sender, most)
   for (;;) {
@@ -42,7 +42,7 @@ export const envelopeEvents = (value: unknown, sender: Sender, most: number): Me
 
 const PART_EVENTS = 50
 
-/** The same for a large envelope, with a `yield` after each part. */
+/** Like `envelopeEvents`, but yields after each part of a large envelope. */
 export function* envelopeEventsInParts(
   value: unknown,
   sender: Sender,
@@ -61,8 +61,8 @@ export function* envelopeEventsInParts(
 }
 
 /**
- * Sorts the events of a message by time, then by sequence: the fold detects no pour and no alert in a reading that is older than the newest
- * one. A quarantined event keeps its position.
+ * Sorts the events of a message by time, then by sequence. This is necessary, because the fold detects no pour and no alert in a reading that is
+ * older than the newest reading. A quarantined event keeps its position.
  */
 const inOrder = (events: readonly Event[], sources: readonly unknown[]): readonly Event[] => {
   const sorted = events
@@ -107,7 +107,7 @@ export const statusEvents = (value: unknown, sender: Sender): MessageEvents => {
   }
 }
 
-/** Quarantines a whole message, for example one that cannot be parsed. `raw`: the message as text. */
+/** Quarantines a whole message, for example a message that cannot be parsed. `raw`: the message as text. */
 export const unreadableEvents = (defect: Defect, raw: string, sender: Sender): MessageEvents => ({
   events: [quarantinedEvent(defect, { boot: null, event: null, raw }, sender)],
   quarantined: [{ index: null, ...defect }],
@@ -220,7 +220,7 @@ const quarantinedEvent = (
   return { type, meta: metaOf(sender, id, sender.received), data, personal: null }
 }
 
-/** The start of the text, without control characters and without half characters. */
+/** The first 2,000 characters of the text. Control characters and lone surrogates are replaced. */
 const storedText = (raw: string): string => raw.slice(0, MOST_STORED).replace(/[\p{Cc}\p{Cs}]/gu, '\ufffd')
 
 const metaOf = (

@@ -82,7 +82,7 @@ const DATA: Readonly<Record<EventType, readonly [shape: Shape, required: readonl
   calibration: [{ factor: calibration, offset: calibration }, ['factor', 'offset']],
 }
 
-/** Reads the envelope of docs/devices.md, or its short form, with 1 to `most` events. Returns the defect if the whole message is wrong. */
+/** Reads an envelope of docs/devices.md, or its short form (`readings`), with 1 to `most` events. Returns a defect if the whole message is wrong. */
 export const readEnvelope = (value: unknown, most: number): Envelope | Defect => {
   if (!isObject(value)) return malformed('The message is not an object with v, boot and events.')
   const isShort = value['readings'] !== undefined
@@ -98,14 +98,14 @@ export const readEnvelope = (value: unknown, most: number): Envelope | Defect =>
   return { boot: String(value['boot']), dropped, events: isShort ? list.map(fromShortForm) : list }
 }
 
-/** `{seq, age_ms, …}` of the short form as an event of the envelope. */
+/** Converts an entry of the short form, `{seq, age_ms, …}`, to an event of the envelope. */
 const fromShortForm = (reading: unknown): unknown => {
   if (!isObject(reading)) return reading
   const { seq, age_ms, ...data } = reading
   return { seq, type: 'reading', ...(age_ms === undefined ? {} : { age_ms }), data }
 }
 
-/** A boot is text or a counter. Many devices count their starts. */
+/** Undefined if the boot is valid: text, or a counter, because many devices count their starts. */
 const bootDefect = (boot: unknown): Defect | undefined =>
   (typeof boot === 'string' && BOOT.test(boot)) || (Number.isSafeInteger(boot) && Number(boot) >= 0)
     ? undefined
@@ -116,7 +116,7 @@ export const statusDefect = (value: unknown): Defect | undefined =>
     ? (defectOf(value, STATUS, ['online']) ?? bootDefect(value['boot'] ?? 'none'))
     : malformed('A status must be an object.')
 
-/** Undefined if the value is a `DeviceEvent`. */
+/** Returns the defect of an event. Undefined if the value is a valid `DeviceEvent`. */
 export const eventDefect = (event: unknown, received: number): Defect | undefined => {
   if (!isObject(event)) return malformed('An event must be an object with seq, type and data.')
   const defect = defectOf(event, EVENT, ['seq', 'type', 'data'])

@@ -28,7 +28,7 @@ export const scaleDevices: DeviceSpec = {
   },
 }
 
-/** The most bytes of an unreadable message that are decoded for the quarantine. */
+/** The maximum number of bytes of an unreadable message that are decoded for the quarantine. */
 const RAW_BYTES = 8_000
 
 const messageEvents = ({ kind, payload }: DeviceMessage, sender: Sender): MessageEvents => {

@@ -5,7 +5,7 @@ import { parseBody } from '../http/json.ts'
 import { Problem } from '../http/problem.ts'
 import { ENVELOPE } from './device-envelope.ts'
 
-/** The most bytes of a payload. A longer one, which an outside broker can let through, is quarantined. */
+/** The maximum size of a payload. An outside broker may accept longer payloads. These are quarantined. */
 const MOST_BYTES = 64 * 1024
 
 const EMPTY = 0xc15d213aa4d7a795n

@@ -117,7 +117,7 @@ const listTokens = listing({
   operationId: 'listDeviceTokens',
   summary:
     'List the tokens of a device: who created each, when, the last day of its use, and when it ended. Revoked tokens and tokens of other locations are not listed.',
-  // The view of a token reads items, so `page` resolves it.
+  // `page` creates the views, because the view of a token reads items and is therefore asynchronous.
   of: { schema: deviceTokenSchema, view: (token) => token },
   page: async (call, paging) => {
     const at = await ownDevice(call)

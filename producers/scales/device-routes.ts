@@ -93,7 +93,7 @@ const claimDevice = command({
   },
 })
 
-/** Waits for the registration, an event of the location that follows the claim at once, so that the caller can use the device. */
+/** Waits until the device is registered, so that the caller can use it. A derived event of the claim registers the device. */
 const registered = (queries: ScalesQueries, device: string, epoch: number): Promise<Device> =>
   waitUntil(
     () => queries.device(device, epoch),
@@ -121,13 +121,13 @@ const releaseDevice = command({
   result: { type: 'object', required: ['id', 'released'], properties: { id: text, released: bool } },
   decide: async (call) => {
     const [loc, device] = [locOf(call), deviceOf(call)]
-    // A device that the location released before has a pointer too. A device that was claimed a moment ago has a claim only.
+    // A location has a pointer to each device that it has or has released. A device that was claimed a moment ago has only a claim yet.
     if ((await devicePointers.get(call.caller.reader, loc, device)) === undefined) await ownedDevice(call, device)
     return { key: loc, id: device, draft: event('DeviceReleased', { device_id: device }) }
   },
   answer: async (call) => {
     const [loc, device] = [locOf(call), deviceOf(call)]
-    // The claim has another key and ends a moment later. After this answer another location can claim the device.
+    // The claim has another log key and ends a moment later. The answer waits for this, so that another location can then claim the device.
     await waitUntil(
       () => claims.get(call.caller.reader, device),
       (claim) => claim?.loc_id !== loc,

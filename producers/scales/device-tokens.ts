@@ -9,16 +9,16 @@ import { text, textOrNull } from '../http/schemas.ts'
 import { shape } from '../http/shape.ts'
 import { isOfDevice, tokenAnswer } from '../access/token-routes.ts'
 
-/** When and why a device's token ended. */
+/** The time at which a device's token ended, and the reason. */
 export interface TokenEnd {
   readonly endedAt: string
   readonly endReason: 'device-released' | 'creator-left'
 }
 
-/** False for items of a generation whose folds did not record the claim: those tokens work until they are revoked. */
+/** True if the item contains the claim of the device. Folds of earlier releases did not store it: such a token works until it is revoked. */
 const hasLinks = (item: Item | PatItem): item is DeviceTokenItem => 'claim_epoch' in item
 
-/** Undefined while the token works. */
+/** Returns the end of a token. Undefined while the token works. */
 const endOf = (
   { createdBy, createdAt, loc_id, claim_epoch }: DeviceTokenItem,
   { claim, meta, owner, member, gone }: TokenLinks,
@@ -30,7 +30,7 @@ const endOf = (
   if (!isClaimed && !isEarly)
     return { endedAt: releasedAt(meta, claim, claim_epoch) ?? createdAt, endReason: 'device-released' }
   if (createdBy === null || owner?.user_id === createdBy) return undefined
-  // Without a location no member could create the token: the device was released at the same moment.
+  // A member of a location created the token, but the token has no location: the device was released at the same moment.
   if (loc_id === null) return { endedAt: createdAt, endReason: 'device-released' }
   const isMember = member !== undefined && (gone === undefined || gone.removed_at < createdAt)
   return isMember ? undefined : { endedAt: gone?.removed_at ?? createdAt, endReason: 'creator-left' }
@@ -44,7 +44,7 @@ const releasedAt = (meta: TokenLinks['meta'], claim: TokenLinks['claim'], epoch:
 const endIn = async (reader: Reader, item: Item | PatItem): Promise<TokenEnd | undefined> =>
   hasLinks(item) ? endOf(item, await scalesQueries(reader).tokenLinks(userOfToken(item), item)) : undefined
 
-/** The tokens of scales. A token with the scope `device` also ends with the claim of its device and with the membership of its creator. */
+/** The tokens of scales. A token with the scope `device` also ends when the claim of its device ends, or when its creator leaves the location. */
 export const deviceAccess: Access = {
   ...access,
   hasEnded: async (reader, item) => (await endIn(reader, item)) !== undefined,

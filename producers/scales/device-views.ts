@@ -23,7 +23,7 @@ export const calibrationAnswer = shape<CalibrationItem>()({
   calibrated_by: optional(textOrNull),
 })
 
-/** A device has no `meta` for a moment, between its claim and its registration. */
+/** A device as answers contain it. Between its claim and its registration, a device has no `meta` for a moment. */
 export const deviceAnswer = shape<Device & { readonly device: string; readonly loc: string }>()({
   id: { ...text, from: ({ device }) => device },
   loc_id: { ...text, from: ({ loc }) => loc },

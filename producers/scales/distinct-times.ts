@@ -1,8 +1,8 @@
 import type { Event } from '../../schemas/event.ts'
 
 /**
- * Moves readings with equal times a millisecond apart, in their order. A device without a clock gives all readings of a message the same time,
- * and a tap stores one reading per instant, so the others would be lost.
+ * Moves consecutive readings with equal times a millisecond apart, in their order. A device without a clock gives all readings of a message the
+ * same time. A tap stores one reading per instant, so without this the other readings would be lost.
  */
 export const withDistinctTimes = (events: readonly Event[]): readonly Event[] => {
   let [reported, assigned] = [NaN, NaN]

@@ -48,7 +48,7 @@ type RequestedKeg = Pick<KegContents, 'beer_id' | 'keg_type'> & {
   readonly empty_lbs?: number
 }
 
-/** The keg with the current gravity and weights of its beer. The event contains them, so a later change of the beer changes no keg (S56). */
+/** Adds the current gravity and weights of the beer to a keg. The event contains these values, so a later change of the beer changes no keg (S56). */
 export const kegContents = async (
   call: Pick<Call, 'caller'>,
   loc: string,
@@ -95,7 +95,7 @@ export const newKegId = ({ newId, now }: Pick<Call, 'newId' | 'now'>): string =>
   return `keg-${compact(utcDateOf(now))}-${number.toString(36).padStart(DIGITS, '0')}`
 }
 
-/** The id that the same request had on the day before. */
+/** The id that the request got if its first attempt was on the day before. */
 export const kegIdOfDayBefore = (keg: string): string => {
   const [, year = '', month = '', day = '', rest = ''] = /^keg-(\d{4})(\d\d)(\d\d)-(\w+)$/.exec(keg) ?? []
   return `keg-${compact(dateOf((dayNumberOf(`${year}-${month}-${day}`) ?? 0) - 1))}-${rest}`

@@ -62,7 +62,7 @@ const finishKeg = command({
   result: kegAnswer.schema,
   decide: async (call) => {
     const { loc, tap } = await existingTap(call)
-    // If the last keg is finished already, the repeated event changes nothing.
+    // The last keg of the tap, also if it is finished already: the event then changes nothing, so the request can be repeated.
     const keg_id = (await timelines.get(call.caller.reader, loc, tap))?.kegs.at(-1)?.keg_id
     if (keg_id === undefined) throw noKegOnTap(tap)
     return {
@@ -104,7 +104,7 @@ interface RequestedCorrection {
   readonly empty_lbs?: number
 }
 
-/** The right keg: a recorded keg, or a new one. */
+/** Returns the right keg: the recorded keg that the request names, or a new keg. */
 const correctedKeg = async (
   call: Call<RequestedCorrection>,
   loc: string,

@@ -1,4 +1,4 @@
-/** The part of a number's JSON Schema that limits it. */
+/** The part of a JSON Schema that limits a number. Both limits are inclusive. */
 export interface Range {
   readonly minimum: number
   readonly maximum: number
@@ -7,7 +7,7 @@ export interface Range {
 const number = (minimum: number, maximum: number) => ({ type: 'number', minimum, maximum }) as const
 const text = (maxLength: number) => ({ type: 'string', minLength: 1, maxLength }) as const
 
-/** The values that the edge accepts, as JSON Schema. They apply to HTTP requests, to messages of devices and to events that an operator appends. */
+/** The values that the edge accepts, as JSON Schema, in HTTP requests, in messages of devices and in events that an operator appends. */
 export const LIMITS = {
   /** The weight that a scale measures. */
   lbs: number(-5, 400),

@@ -7,7 +7,7 @@ import { checkedLoc, requireMember } from './rights.ts'
 
 const [LOCATION, ALERT] = [locationPartition(''), alertPartition('')]
 
-/** The taps of a location, the kegs on them, and the active alerts. */
+/** The live feed of a location: its taps with their kegs, and its active alerts. */
 export const barLive: LiveSpec = {
   url: '/v1/live',
   operationId: 'watchLocation',

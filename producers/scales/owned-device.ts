@@ -10,7 +10,7 @@ export interface OwnedDevice extends Device {
   readonly epoch: number
 }
 
-/** Returns a device that the location has claimed. Throws `device-not-found` otherwise. The items of the device follow its claim a moment later. */
+/** Returns a device that the location has claimed. Throws `device-not-found` otherwise. For a moment after the claim, `meta` is undefined. */
 export const ownedDevice = async (call: Pick<Call, 'caller' | 'params'>, device: string): Promise<OwnedDevice> => {
   const loc = locOf(call)
   const queries = queriesOf(call)

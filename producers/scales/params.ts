@@ -10,7 +10,7 @@ import type { Call } from '../http/route.ts'
 
 type Params = Pick<Call, 'params'>
 
-/** Problems with the codes of the folds, for requests that the edge refuses before it appends an event. */
+/** Returns the Problem for a request that the folds would refuse. The edge throws it before it appends an event. */
 export const refused = refusedEarly(scalesRefusals)
 
 export const tapOf = pathId(
@@ -61,7 +61,7 @@ export const instantSchema = {
 /** The allowed deviation of a client's clock. */
 const AHEAD_MS = 15 * 60_000
 
-/** The time of something that happened. Default: now. A time slightly in the future becomes now. */
+/** Returns the time of a past occurrence. Default: now. A time less than 15 minutes in the future becomes now. Throws for a later time. */
 export const pastOf = (text: string | undefined, pointer: string, now: number): number => {
   if (text === undefined) return now
   const at = instantOf(text, pointer)

@@ -13,7 +13,7 @@ const count = { type: 'integer', minimum: 0 } as const
 const loose = (description: string) =>
   ({ type: 'array', minItems: 1, maxItems: MOST_BY_HTTP, items: {}, description }) as const
 
-/** The schema only describes the events. `takeEnvelopeInParts` checks each one and quarantines a wrong one, so that the others of the request are accepted. */
+/** The schema does not check the events. `envelopeEventsInParts` checks each event and quarantines wrong events, so that all others are accepted. */
 const bodySchema = {
   type: 'object',
   additionalProperties: false,
@@ -51,7 +51,10 @@ const resultSchema = {
   },
 } as const
 
-/** Returns the owner of the device. Throws if the caller is neither the device nor a member of the location that owns it. */
+/**
+ * Returns the owner of the device. Throws if the caller is neither the device itself nor a member of the location that owns the device. Undefined
+ * if the caller is a device that no location has claimed.
+ */
 const admittedOwner = async (
   call: Pick<Call, 'caller' | 'params'>,
   device: string,

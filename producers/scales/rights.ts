@@ -28,7 +28,10 @@ export const requireMember = async (call: Pick<Call, 'caller'>, loc: string): Pr
   if (owner === undefined || (owner.user_id !== user && member === undefined)) throw noLocation(loc)
 }
 
-/** The same for commands. If the location has no owner, returns the event that makes the caller its owner. The edge appends it before the command's own event. */
+/**
+ * Like `requireMember`, for commands. If the location has no owner, returns the event that makes the caller the owner. The edge appends this
+ * event before the event of the command.
+ */
 export const openOrRequireMember = async (call: Pick<Call, 'caller'>, loc: string): Promise<Decision | undefined> => {
   const { user } = call.caller
   const { owner, member } = await queriesOf(call).rightsOf(loc, user)
@@ -44,7 +47,7 @@ export const atLocation = (routes: readonly Route[]): readonly Route[] =>
     admit: (call: Call) => (route.method === 'GET' ? requireMember : openOrRequireMember)(call, locOf(call)),
   }))
 
-/** Throws `owner-only` if another user owns the location. */
+/** Throws `owner-only` if another user owns the location. Does nothing if the location has no owner yet. */
 export const requireOwner = async (call: Pick<Call, 'caller'>, loc: string): Promise<void> => {
   const owner = await owners.get(call.caller.reader, loc)
   if (owner !== undefined && owner.user_id !== call.caller.user)

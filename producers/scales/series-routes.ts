@@ -9,7 +9,7 @@ import { kegOf, queriesOf, tapOf } from './params.ts'
 import { instantsOf, instantsQuery } from './pour-routes.ts'
 import { atLocation, locOf } from './rights.ts'
 
-/** The queries of the series. They read the generation of the series, which can be slightly behind or ahead of the items. */
+/** Returns the queries of the series. The series have their own generation, which can be slightly behind or ahead of the items. */
 const seriesOf = ({ caller: { series } }: Pick<Call, 'caller'>): SeriesQueries => {
   if (series === undefined)
     throw new Problem(
@@ -43,7 +43,7 @@ interface RangeQuery {
   readonly range?: string
 }
 
-/** The requested time range: `range` before now, or between two instants, both inclusive. Default: `defaultMs` before now. */
+/** Returns the requested time range: the last `range`, or from `from` to `to`, both inclusive. Default: the last `defaultMs` milliseconds. */
 const rangeOf = (query: RangeQuery, now: number, defaultMs: number): Range => {
   if (query.range === undefined && (query.from !== undefined || query.to !== undefined)) {
     const { from, to } = instantsOf(query, now)

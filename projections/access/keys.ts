@@ -2,7 +2,8 @@ import type { Item } from '../item.ts'
 import { partition, type Entity } from '../entity.ts'
 import type { GonePatItem, PatItem, UsageItem } from './items.ts'
 
-/** The entities of a person in every domain's table: tokens and usage. User ids contain no `#`. */
+/** This file declares the entities of a person that every domain's table contains: tokens and usage. A user id contains no `#`. */
+
 let lastUser = ''
 let lastPartition = 'USER#'
 
@@ -18,7 +19,7 @@ export const userPartition = (user: string): string => {
   return lastPartition
 }
 
-/** The user of a partition. Undefined if the partition is not a user's. */
+/** The user id in a partition key. Undefined if the partition does not belong to a user. */
 export const userIn = (partition: string): string | undefined =>
   partition.startsWith('USER#') ? partition.slice('USER#'.length) : undefined
 

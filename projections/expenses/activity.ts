@@ -20,8 +20,8 @@ const STREAMS = [
 
 interface PositionedActivity {
   /**
-   * The instant and the id: the sort key of the index without its prefix. Entries of several groups can have the
-   * same.
+   * The instant and the id: the sort key of the index without its prefix. Entries of different groups can have the
+   * same sort key.
    */
   readonly sortKey: string
   /** The sort key, the stream and the group. It is unique and in the order of time. */
@@ -31,7 +31,10 @@ interface PositionedActivity {
 
 const POSITION = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z#[\w.:@-]{1,64} [a-z]+ [\w.:@-]{1,64}$/
 
-/** Merges four streams by time (E22), the newest first. The cursor is the position of the last entry. */
+/**
+ * A page of the user's activity, the newest first (E22). Merges the four streams by time. The cursor is the position of the last entry.
+ * Throws the fault `bad-cursor` for any other cursor.
+ */
 export const activityOf = async (
   reader: Reader,
   user: string,
@@ -61,7 +64,7 @@ const activitiesIn = async (
 ): Promise<readonly PositionedActivity[]> => {
   const to = cursor === undefined ? `${prefix}~` : prefix + cursor.slice(0, cursor.indexOf(' '))
   const found: PositionedActivity[] = []
-  // One item more than the limit shows that there are more. Another one can be the item of the cursor.
+  // Two items more than the limit: one shows that a next page exists, and one can be the item of the cursor, which is skipped.
   for await (const items of pages(reader, {
     index,
     pk: ofUser(user),

@@ -17,8 +17,8 @@ export const balancesOfDay = async (reader: Reader, group: string, day: string):
 }
 
 /**
- * The balance at the end of a day: the current one if it has not changed since, else the last stored one of that day
- * or before.
+ * The balance at the end of a day: the current balance if it has not changed after that day, else the last stored
+ * balance of that day or of an earlier day. Undefined if there was none.
  */
 const balanceAtEndOf = async (
   reader: Reader,
@@ -33,13 +33,13 @@ const balanceAtEndOf = async (
   return last
 }
 
-/** The balances at an instant: those at the end of the previous day, and the movements since. */
+/** The balances at an instant: the balances at the end of the previous UTC day, plus the movements from then to the instant. */
 export const balancesAt = async (reader: Reader, group: string, ms: number): Promise<readonly PastBalance[]> => {
   const [at, day] = [isoOf(ms), utcDateOf(ms)]
   const dayBefore = dateOf((dayNumberOf(day) ?? 0) - 1)
   const now = await balancesNow(reader, group)
   if (now.every(({ changedAt }) => changedAt <= at)) return now
-  // `$` follows `#`, which follows the instant.
+  // The key of an entry continues with `#` after the instant. `$` sorts after `#`, so the range contains all entries of the instant.
   const since = await entries.every(reader, group, { from: day, to: `${at}$`, limit: 500 })
   const then = now.map(async (balance): Promise<PastBalance | undefined> => {
     if (balance.changedAt <= at) return balance

@@ -1,6 +1,6 @@
 /**
- * The currencies of ISO 4217 as of 2026 with the decimals of their smallest unit, and TON with nine. Metals, funds
- * and test codes are left out. Old codes such as HRK and BGN stay, because groups have amounts in them.
+ * The currencies of ISO 4217 as of 2026 with their numbers of decimals, and the cryptocurrency TON with nine decimals.
+ * Metals, funds and test codes are left out. Old codes such as HRK and BGN stay, because stored amounts use them.
  */
 const DECIMALS: ReadonlyMap<string, number> = new Map([
   ...coded(0, 'BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX VND VUV XAF XOF XPF'),
@@ -20,7 +20,7 @@ function coded(decimals: number, codes: string): readonly (readonly [string, num
   return codes.split(/\s+/).map((code) => [code, decimals] as const)
 }
 
-/** Undefined if the currency does not exist. */
+/** The number of decimals of a currency. Undefined if the currency does not exist. */
 export const decimalsOf = (currency: string): number | undefined => DECIMALS.get(currency)
 
 export const CURRENCIES: readonly string[] = [...DECIMALS.keys()].sort()

@@ -9,11 +9,11 @@ export interface Debt {
   readonly minor: bigint
 }
 
-/** Paid − share + sent − received (E-d). */
+/** The net balance of a member: paid − share + sent − received (E-d). Above zero if other members owe money to this member. */
 export const netOf = ({ paid, share, sent, received }: MemberBalance): bigint =>
   minorOf(paid) - minorOf(share) + minorOf(sent) - minorOf(received)
 
-/** The most people with a balance other than zero for whom `simplified` finds the fewest payments. Their division takes about a millisecond. */
+/** `simplified` finds the fewest payments for at most this number of people with a balance other than zero, in about a millisecond. */
 export const MOST_EXACT = 14
 
 type Net = readonly [user: string, net: bigint]
@@ -21,14 +21,14 @@ type Net = readonly [user: string, net: bigint]
 const unsettled = (nets: ReadonlyMap<string, bigint>): readonly Net[] =>
   [...nets].filter(([, net]) => net !== 0n).sort(([a], [b]) => compareText(a, b))
 
-/** True if more than MOST_EXACT people have a balance other than zero. Then `simplified` needs the pairwise debts. */
+/** True if more than MOST_EXACT people have a balance other than zero. Then the caller must pass the pairwise debts to `simplified`. */
 export const needsPairs = (nets: ReadonlyMap<string, bigint>): boolean => unsettled(nets).length > MOST_EXACT
 
 /**
  * Few payments that settle everybody, never more than the pairwise debts. Up to MOST_EXACT people, they are the
  * fewest possible: people are divided into as many zero-sum groups as possible, and a group of n people settles with
- * n - 1 payments. Beyond that, all people are one group, and the pairwise debts are returned if they are fewer
- * payments.
+ * n - 1 payments. More people than MOST_EXACT are treated as one group. If that gives more payments than the pairwise
+ * debts, returns the pairwise debts.
  */
 export const simplified = (nets: ReadonlyMap<string, bigint>, pairs: readonly Debt[] = []): readonly Debt[] => {
   const people = unsettled(nets)
@@ -43,9 +43,9 @@ export const simplified = (nets: ReadonlyMap<string, bigint>, pairs: readonly De
 }
 
 /**
- * Settles people whose balances sum up to zero, with one payment less than there are people. In the order of their ids, each debtor pays the
- * first creditors who are not paid completely. If a debtor makes one of these payments, both balances get smaller by its amount,
- * and the other payments of these people stay as they were.
+ * Settles people whose balances sum up to zero. The number of payments is at most the number of people minus one. In the order of their
+ * ids, each debtor pays the first creditors who are not paid completely. After one of these payments was made, the same calculation
+ * returns the remaining payments unchanged.
  */
 const paymentsInOrder = (people: readonly Net[]): readonly Debt[] => {
   const debtors = people.filter(([, net]) => net < 0n).map(([id, net]) => ({ id, left: -net }))
@@ -64,7 +64,7 @@ const paymentsInOrder = (people: readonly Net[]): readonly Debt[] => {
   return debts
 }
 
-/** The debts between each two people from the expenses that they shared, netted per pair. */
+/** The debts between every two people. Debts in both directions are netted, so there is at most one debt per pair. */
 export const pairwise = (
   credits: readonly { readonly payerId: string; readonly owed: { readonly [user: string]: Minor } }[],
 ): readonly Debt[] => {

@@ -2,13 +2,13 @@ import type { SplitType } from '../../schemas/generated/expenses.ts'
 import type { Key } from '../item.ts'
 
 /**
- * Whole numbers of the currency's smallest unit, exact: a number up to 2^53, else a bigint (`wholeOf`). Items also
- * have `amount`, a decimal number as in the source document. It is exact to 15 digits and for readers of the table
- * only: no computation uses it.
+ * An exact amount in the currency's smallest unit: a number if it is below 2^53, else a bigint (`wholeOf`). Items also
+ * have `amount`, the same amount as a decimal number. `amount` is exact to 15 digits and only for people who read the
+ * table: no computation uses it.
  */
 export type Minor = number | bigint
 
-/** The keys of an index that finds items by name. */
+/** The keys of two indexes. `Named`: items by their id (`NAME_INDEX`). `Active`: the activity of a user (`ACTIVITY_INDEX`). */
 type Named = { readonly GSI2PK: string; readonly GSI2SK: string }
 type Active = { readonly GSI3PK: string; readonly GSI3SK: string }
 
@@ -21,13 +21,13 @@ export type GroupItem = Key & {
   readonly createdBy: string | null
   /** Null if the group has no member who can own it. */
   readonly ownerId: string | null
-  /** The time of the last change of the owner; absent if the owner is the creator or the first member. */
+  /** The time of the last change of the owner. Absent if the owner is the creator or the first member. */
   readonly ownerSince?: string
-  /** Set while the group is archived: it is read-only. */
+  /** The time at which the group was archived. Absent if the group is not archived. An archived group is read-only. */
   readonly archivedAt?: string
   /** The last time at which the group was unarchived. */
   readonly unarchivedAt?: string
-  /** Counts the members who have not left (E-i). */
+  /** The number of members who have not left (E-i). */
   readonly memberCount: number
   readonly simplify: boolean
   readonly _heard: readonly string[]
@@ -45,7 +45,7 @@ export type MemberItem = Key & {
   readonly joinedAt: string
   /** The last time at which the person joined again after they left. */
   readonly rejoinedAt?: string
-  /** Set while the person is not a member, because they left or were removed (E-i). The index then lists the group under LEFT# or REMOVED#. */
+  /** Set while the person is not a member, because they left or were removed (E-i). GSI1 then lists the group under LEFT# or REMOVED#. */
   readonly leftAt?: string
   /** Set while the person is removed: they can neither read the group nor join it without a newer invitation. */
   readonly removedAt?: string
@@ -65,14 +65,14 @@ export type Invitation = {
   readonly id: string
   /** SHA-256 of the secret, in hex. */
   readonly hash: string
-  /** Counts the invitations of the group, from 0. */
+  /** The number of the invitation within its group, counted from 0. */
   readonly number: number
   readonly createdBy: string | null
   readonly createdAt: string
   readonly expiresAt: string
 }
 
-/** The invitations of a group that are not revoked. Expired ones disappear with the next invitation. */
+/** The invitations of a group that are not revoked. A new invitation removes the expired ones. `next`: the number of the next invitation. */
 export type InvitationsItem = Key & {
   readonly open: readonly Invitation[]
   readonly next: number
@@ -84,7 +84,7 @@ export type SplitValue = {
   readonly userName: string | null
   readonly amount: number
   readonly amountMinor: Minor
-  /** Percent, as the source document has it: 12.5. */
+  /** In percent: 12.5 is an eighth. */
   readonly percentage?: number
   readonly shares?: number
 }
@@ -107,9 +107,9 @@ export type ExpenseItem = Key &
     readonly splitType: SplitType
     readonly splits: readonly SplitValue[]
     readonly category: string | null
-    /** When it was paid. Lists are sorted by it. */
+    /** The time at which the expense was paid. Lists are sorted by this time. */
     readonly spentAt: string
-    /** When it was recorded. */
+    /** The time at which the expense was recorded. */
     readonly createdAt: string
     readonly createdBy: string | null
     readonly updatedAt: string
@@ -118,20 +118,20 @@ export type ExpenseItem = Key &
     readonly _heard: readonly string[]
   }
 
-/** Locates an expense by its id: `at` is its `spentAt`. While it is deleted, `deletedAt` locates its DeletedExpenseItem. */
+/** Finds an expense by its id. `at`: the `spentAt` in the key of its ExpenseItem. `deletedAt`: the time in the key of its DeletedExpenseItem. */
 export type ExpenseNameItem = Key & { readonly at: string } & (
     | { readonly state: 'present'; readonly deletedAt?: undefined }
     | { readonly state: 'deleted'; readonly deletedAt: string }
   )
 
-/** When an expense was paid. Items of fold version 2 have no `spentAt`: their `createdAt` contains this time. */
+/** The time at which an expense was paid. Items of fold version 2 have no `spentAt`: their `createdAt` contains this time. */
 export const paidAt = ({ spentAt, createdAt }: { readonly spentAt?: string; readonly createdAt: string }): string =>
   spentAt ?? createdAt
 
-/** The name of a deleted expense as fold version 2 wrote it: it contains the expense. */
+/** The ExpenseNameItem of a deleted expense as fold version 2 wrote it. It contains the expense itself. */
 export type OlderDeletedName = ExpenseNameItem & { readonly expense?: ExpenseItem }
 
-/** A deleted expense as it was. A restore puts it back. */
+/** A deleted expense as it was before the deletion. A restore puts the expense back. */
 export type DeletedExpenseItem = Key & {
   readonly expense: ExpenseItem
   readonly deletedAt: string
@@ -158,7 +158,7 @@ export type ParticipantItem = Key & {
   readonly totalMinor: Minor
   readonly spentAt: string
   readonly createdAt: string
-  /** The revision of the expense. Each revision writes every participant again, so that the written items do not depend on texts. */
+  /** The revision of the expense. A new revision writes the items of all participants again, also if only a text changed. */
   readonly revision: number
 }
 
@@ -202,12 +202,12 @@ export type BalanceItem = Key & {
   readonly currency: string
   readonly exponent: number
   readonly members: { readonly [user: string]: MemberBalance }
-  /** The time of the last change. It never decreases, whatever the clocks. */
+  /** The time of the last change. It never decreases, even if an event has an earlier time. */
   readonly changedAt: string
 }
-/** The balance at the end of `day` (UTC), the last day on which it changed before a later day. */
+/** The balance at the end of `day` (UTC). It is written when the balance changes on a later day, so days without a change have none. */
 export type BalanceDayItem = BalanceItem & { readonly day: string }
-/** What each person owes to `payerId`, before debts in both directions are netted. Below zero if the person paid too much. */
+/** The amount that each person owes to `payerId`, before debts in both directions are netted. Below zero if the person paid too much. */
 export type CreditItem = Key & {
   readonly payerId: string
   readonly currency: string
@@ -247,7 +247,7 @@ export type ExpenseState = {
 
 /** An entry of the group's statement and of an expense's history: what happened, who did it, and how balances changed. */
 export type EntryItem = Key & {
-  /** Present for an expense: the index of its history. */
+  /** The key of the expense's history in the index GSI2. Absent if the entry is not about an expense. */
   readonly GSI2PK?: string
   readonly GSI2SK?: string
   readonly kind: EntryKind
@@ -255,7 +255,7 @@ export type EntryItem = Key & {
   readonly by: string | null
   readonly byName: string | null
   readonly event: string
-  /** The person who joined, left, was removed or became the owner; the payee of a settlement. */
+  /** The person who joined, left, was removed or became the owner. For a settlement: the payee. */
   readonly subjectId?: string
   /** The payer of a settlement. */
   readonly fromId?: string
@@ -291,7 +291,7 @@ export type TransactionItem = Key & {
   readonly claimedAt: string
   readonly event: string
 }
-/** `groupId` is null if its group moved to another chat. */
+/** The group of a Telegram chat. `groupId` is null if the group moved to another chat. */
 export type ChatItem = Key & {
   readonly chatId: string
   readonly groupId: string | null

@@ -22,9 +22,10 @@ import type {
 } from './items.ts'
 
 /**
- * The entities of the expenses table, with the keys of the source document and the requirements' corrections. Ids contain no `#`,
- * and instants have a fixed width, so two different items never have the same key.
+ * This file declares the entities of the expenses table. Ids contain no `#`, and instants have a fixed width, so two different items
+ * never have the same key.
  */
+
 export const groupPartition = (group: string): string => `GROUP#${group}`
 const inGroup = partition('GROUP#', groupPartition)
 
@@ -33,9 +34,9 @@ export const members = inGroup<MemberItem, [user: string]>('member', 'USER#')
 export const rosters = inGroup<RosterItem>('roster', 'ROSTER')
 export const invitations = inGroup<InvitationsItem>('invitations', 'INVITATIONS')
 
-/** The id keeps two expenses of one millisecond apart (E-a). */
+/** The key contains the id, because two expenses can have the same millisecond (E-a). */
 export const expenses = inGroup<ExpenseItem, [iso: string, id: string]>('expense', 'TX#')
-/** Locates an expense by its id alone. */
+/** Finds the key of an expense by its id alone. */
 export const expenseNames = inGroup<ExpenseNameItem, [id: string]>('expense by name', 'EXPENSE#')
 export const deletedExpenses = inGroup<DeletedExpenseItem, [deletedAt: string, id: string]>(
   'deleted expense',
@@ -45,16 +46,16 @@ export const participants = inGroup<ParticipantItem, [expense: string, user: str
 
 export const settlements = inGroup<SettlementItem, [iso: string, id: string]>('settlement', 'SETTLE#')
 export const settlementNames = inGroup<SettlementNameItem, [id: string]>('settlement by name', 'SETTLEMENT#')
-/** The receiver's side of a settlement (E-e). */
+/** A copy of a settlement for the person who receives the payment (E-e). */
 export const received = inGroup<ReceivedItem, [settlement: string, user: string]>('settlement received', 'RECEIVED#')
 
 /** The sums that each member paid, bears, sent and received, per currency (E-c). */
 export const balances = inGroup<BalanceItem, [currency: string]>('balance', 'BALANCE#')
-/** The balance at the end of a day on which it changed; written when a later day changes it. */
+/** The balance at the end of each day on which it changed. It is written when the balance changes on a later day. */
 export const dayBalances = inGroup<BalanceDayItem, [currency: string, day: string]>('balance of a day', 'ASOF#')
 /** The debts of the other members to a member who paid, before debts in both directions are netted. */
 export const credits = inGroup<CreditItem, [currency: string, payer: string]>('credit', 'OWED#')
-/** What happened in the group, in the order of time. */
+/** The entries of the group's statement, in the order of time. */
 export const entries = inGroup<EntryItem, [iso: string, event: string]>('entry', 'LOG#')
 
 /** The name and the picture of a person, without their groups (E-m). */
@@ -102,7 +103,7 @@ export const oneTxHash = (hash: string): string => {
   return /^[A-Za-z0-9+/_-]{43}=?$/.test(hash) ? Buffer.from(hash, 'base64').toString('hex') : hash
 }
 
-/** The log key whose events produce the items of a partition. */
+/** The log key whose events produce the items of a partition. Undefined if the partition is of no kind of this table. */
 export const logKeyOf = (pk: string): string | undefined => {
   const at = pk.indexOf('#')
   const [kind, name] = [pk.slice(0, at), pk.slice(at + 1)]

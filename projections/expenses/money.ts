@@ -1,27 +1,27 @@
 import type { Minor } from './items.ts'
 
-/** The maximum of one expense or settlement. Sums can be higher. */
+/** The maximum amount of one expense or settlement, in the smallest unit of its currency. Sums can be higher. */
 export const MOST_MINOR = 10n ** 18n
 export const MOST_DECIMALS = 18
 
-/** The amount as an item stores it: a number if it fits one exactly, as every store returns it. */
+/** The amount as an item stores it, and as every store returns it: a number if a number can represent it exactly, else a bigint. */
 export const wholeOf = (minor: bigint): Minor => {
   const whole = Number(minor)
   return Number.isSafeInteger(whole) ? whole : minor
 }
 
-/** The exact sum, in the form of items. */
+/** The exact sum, in the form in which an item stores it (`wholeOf`). */
 export const plus = (a: Minor, b: Minor): Minor => {
   const sum = typeof a === 'number' && typeof b === 'number' ? a + b : Number.NaN
   return Number.isSafeInteger(sum) ? sum : wholeOf(BigInt(a) + BigInt(b))
 }
 
-/** Never -0. */
+/** The amount with the opposite sign. Returns 0 for 0, never -0. */
 export const negative = (a: Minor): Minor => (typeof a === 'number' ? 0 - a : wholeOf(-a))
 
 export const minorOf = (whole: Minor): bigint => BigInt(whole)
 
-/** `1050` with two decimals is `10.50`. Answers contain money in this form. */
+/** Formats an amount: `1050` with two decimals is `10.50`. The answers of the edge contain amounts in this form. */
 export const decimalText = (minor: Minor, decimals: number): string => {
   const value = minorOf(minor)
   const digits = String(value < 0n ? -value : value).padStart(decimals + 1, '0')
@@ -34,7 +34,7 @@ export const decimalNumber = (minor: Minor, decimals: number): number => Number(
 
 const DECIMAL = /^(-?)(\d{1,30})(?:\.(\d{1,30}))?$/
 
-/** The minor units of a number or decimal text. Undefined if it is neither, or has more decimals than the currency. */
+/** The amount in the currency's smallest unit. Undefined if `sent` is not a decimal number, or has more decimals than the currency. */
 export const minorFrom = (sent: number | string, decimals: number): bigint | undefined => {
   const match = DECIMAL.exec(typeof sent === 'number' ? plainText(sent) : sent)
   if (match === null) return undefined
@@ -48,8 +48,8 @@ export const minorFrom = (sent: number | string, decimals: number): bigint | und
 const WRITTEN = /^(-?)(\d{1,30})(?:\.(\d+))?$/
 
 /**
- * The nearest minor unit of an amount that was computed in floats; half is rounded away from zero. Undefined if the
- * text is not a number.
+ * The amount in the currency's smallest unit, rounded to the nearest unit, half away from zero. For amounts that an
+ * older program computed in floats. Undefined if the text is not a number.
  */
 export const minorNear = (amount: number | string, decimals: number): bigint | undefined => {
   const match = WRITTEN.exec(typeof amount === 'number' ? plainText(amount) : amount)

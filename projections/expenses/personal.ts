@@ -32,7 +32,7 @@ const settlementPersonal = {
   toUserName: 'toUserId',
 } as const satisfies PersonalOf<SettlementBody>
 
-/** The names and texts of people in the items of groups and users, each with the field that names the person. */
+/** The attributes with names and texts of people, by kind of item. Each attribute names the attribute with the id of the person. */
 export const expensesPersonal: PersonalByKind = {
   [members.prefix]: { ...profilePersonal, wallet: 'id' } satisfies PersonalOf<MemberItem>,
   [expenses.prefix]: expensePersonal,

@@ -36,7 +36,7 @@ import {
 } from './keys.ts'
 import { ACTIVITY_INDEX, NAME_INDEX, USER_INDEX } from './table.ts'
 
-/** An expense by its id. If it is deleted, as it was before. */
+/** An expense that was found by its id. A deleted expense has the content that it had when it was deleted. */
 interface FoundExpense {
   readonly state: ExpenseNameItem['state']
   readonly expense: ExpenseItem
@@ -53,9 +53,9 @@ export const expensesQueries = oncePerReader((reader) => ({
 export type ExpensesQueries = ReturnType<typeof expensesQueries>
 
 const groupQueries = (reader: Reader) => ({
-  /** E11: all members, also those who left. */
+  /** All members of the group, also people who left (E11). */
   everyMember: (group: string): Promise<readonly MemberItem[]> => members.every(reader, group, { limit: 500 }),
-  /** A group and the user's membership in it, also if it ended. */
+  /** A group and the user's membership in it, also if the membership has ended. */
   rightsOf: async (
     group: string,
     user: string,
@@ -63,7 +63,7 @@ const groupQueries = (reader: Reader) => ({
     const [item, member] = await getAll(reader, [groups.key(group), members.key(group, user)])
     return { group: item, member }
   },
-  /** The invitations that are not revoked; expired ones can be among them. */
+  /** The invitations that are not revoked. Expired invitations can be among them. */
   invitations: async (group: string): Promise<readonly Invitation[]> =>
     (await invitations.get(reader, group))?.open ?? [],
   balances: (group: string) => balancesNow(reader, group),
@@ -72,7 +72,7 @@ const groupQueries = (reader: Reader) => ({
 })
 
 const expenseQueries = (reader: Reader) => ({
-  /** E16 within its group, also deleted ones. Reads by key, so it is never late. */
+  /** An expense of a group, also if it is deleted (E16). Undefined if it does not exist. Reads by key, so the result is never late. */
   expense: async (group: string, expense: string): Promise<FoundExpense | undefined> => {
     const name = (await expenseNames.get(reader, group, expense)) as OlderDeletedName | undefined
     if (name === undefined) return undefined
@@ -84,10 +84,10 @@ const expenseQueries = (reader: Reader) => ({
     const found = await expenses.get(reader, group, name.at, expense)
     return found && { state: 'present', expense: found }
   },
-  /** E16 in any group. */
+  /** An expense by its id in any group (E16). A deleted expense is not found. Reads an index, so the result can be late. */
   expenseNamed: (expense: string) =>
     first<ExpenseItem>(reader, { index: NAME_INDEX, pk: expenseNamed(expense), limit: 1 }),
-  /** The history of one expense, the oldest first. Another group can have an expense with the same id: its entries are left out of the page. */
+  /** The history of one expense, the oldest entry first. Leaves out the entries of an expense with the same id in another group. */
   history: async (group: string, expense: string, paging: Paging): Promise<Page<EntryItem>> => {
     const { items, ...rest } = await pageOf<EntryItem>(reader, { index: NAME_INDEX, pk: historyOf(expense), ...paging })
     return { items: items.filter(({ PK }) => PK === groupPartition(group)), ...rest }
@@ -95,18 +95,18 @@ const expenseQueries = (reader: Reader) => ({
 })
 
 const settlementQueries = (reader: Reader) => ({
-  /** E17 within its group. Reads by key, so it is never late. */
+  /** A settlement of a group (E17). Undefined if it does not exist. Reads by key, so the result is never late. */
   settlement: async (group: string, settlement: string): Promise<SettlementItem | undefined> => {
     const name = await settlementNames.get(reader, group, settlement)
     return name && settlements.get(reader, group, name.at, settlement)
   },
-  /** E17 in any group. */
+  /** A settlement by its id in any group (E17). Reads an index, so the result can be late. */
   settlementNamed: (settlement: string) =>
     first<SettlementItem>(reader, { index: NAME_INDEX, pk: settlementNamed(settlement), limit: 1 }),
 })
 
 const userQueries = (reader: Reader) => ({
-  /** E18: the groups of which the user is a member, or those that they left. */
+  /** The memberships of a user (E18). `now`: in groups of which the user is a member. `left`: in groups that the user left. */
   membershipsOf: (user: string, of: 'now' | 'left', paging: Paging) =>
     pageOf<MemberItem>(reader, {
       index: USER_INDEX,
@@ -114,7 +114,7 @@ const userQueries = (reader: Reader) => ({
       prefix: of === 'now' ? GROUPS_OF_USER : LEFT_BY_USER,
       ...paging,
     }),
-  /** E18. */
+  /** The groups of which the user is a member (E18). */
   groupsOf: async (user: string, paging: Paging): Promise<Page<GroupItem>> => {
     const { items, ...rest } = await pageOf<MemberItem>(reader, {
       index: USER_INDEX,
@@ -128,10 +128,10 @@ const userQueries = (reader: Reader) => ({
     )
     return { items: found.filter((group) => group !== undefined), ...rest }
   },
-  /** E19: the newest first. */
+  /** The expenses for which the user owes, the newest first (E19). */
   owedBy: (user: string, paging: Paging) =>
     pageOf<ParticipantItem>(reader, { index: USER_INDEX, pk: ofUser(user), prefix: OWES, reverse: true, ...paging }),
-  /** E20: the newest first. */
+  /** The expenses that the user paid, the newest first (E20). */
   paidBy: (user: string, paging: Paging) =>
     pageOf<ExpenseItem>(reader, {
       index: ACTIVITY_INDEX,
@@ -140,7 +140,7 @@ const userQueries = (reader: Reader) => ({
       reverse: true,
       ...paging,
     }),
-  /** E21: the newest first. */
+  /** The settlements that the user sent, the newest first (E21). */
   sentBy: (user: string, paging: Paging) =>
     pageOf<SettlementItem>(reader, {
       index: ACTIVITY_INDEX,
@@ -157,9 +157,9 @@ const userQueries = (reader: Reader) => ({
       reverse: true,
       ...paging,
     }),
-  /** E22: the whole activity by time, the newest first. */
+  /** The expenses and settlements of the user together, the newest first (E22). */
   activityOf: (user: string, paging: Paging) => activityOf(reader, user, paging),
-  /** The groups among these from which the user was removed. */
+  /** Returns the groups from which the user was removed, out of the given ones. */
   removedFrom: async (user: string, groups: readonly string[]): Promise<ReadonlySet<string>> => {
     const distinct = [...new Set(groups)]
     if (distinct.length === 0) return new Set()

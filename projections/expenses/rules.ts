@@ -1,11 +1,11 @@
 import type { ExpenseItem, GroupItem, MemberItem, SettlementItem } from './items.ts'
 
-/** The rules of expenses that both the edge and the folds apply: the edge before it appends an event, the folds when they decide on it. */
+/** This file contains the rules of expenses that two places apply: the edge before it appends an event, and the fold of the event. */
 
-/** The number of people besides the payer who can share an expense. A revision for as many fits one commit (E-f). */
+/** The maximum number of people besides the payer who can share an expense. A revision with 45 people fits into one commit (E-f). */
 export const MOST_BENEFICIARIES = 45
 
-/** The code with which a group refuses that an event names this person. Some events can name people who left. */
+/** The refusal code if an event cannot name this person, else undefined. `canHaveLeft`: the event can name a person who left the group. */
 export const misfitOf = (
   member: MemberItem | undefined,
   canHaveLeft: boolean,
@@ -14,11 +14,11 @@ export const misfitOf = (
   return canHaveLeft || member.leftAt === undefined ? undefined : 'member-left'
 }
 
-/** The payer, the person who recorded the expense and the owner of the group can correct it. */
+/** True if the user can correct the expense: the payer, the person who recorded the expense, and the owner of the group can. */
 export const canCorrect = (user: string, { payerId, createdBy }: ExpenseItem, { ownerId }: GroupItem): boolean =>
   [payerId, createdBy, ownerId].includes(user)
 
-/** True if the settlement is final and the change does not repeat the one that made it final. */
+/** True if the settlement is final, and this change is not a repetition of the change that made it final. `named`: the change's transaction. */
 export const isTooLate = (
   { status, txHash }: SettlementItem,
   to: 'completed' | 'failed',

@@ -1,8 +1,8 @@
 /**
- * Divides an amount by weights, exactly. Each share is rounded down, also below zero. The remaining units are given,
- * one each, to the largest remainders (Hamilton). Among equal remainders the order starts at an index from the hash
- * of the expense's id: over many expenses everybody gets odd units equally often, and the same expense is always
- * divided in the same way.
+ * Divides an amount in the proportion of the weights, without a rounding error. Each share is rounded down, also below
+ * zero. The shares with the largest remainders get one of the remaining units each (Hamilton's method). Among equal
+ * remainders, the order starts at an index from a hash of the expense's id. So over many expenses everybody gets odd
+ * units equally often, and the same expense is always divided in the same way.
  */
 export const divided = (amount: bigint, weights: readonly bigint[], expense: string): readonly bigint[] => {
   const total = weights.reduce((sum, weight) => sum + weight, 0n)

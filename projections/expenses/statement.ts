@@ -7,8 +7,8 @@ import { balances, entries, members } from './keys.ts'
 import { decimalText } from './money.ts'
 
 /**
- * Formats a balance like a bank statement: each entry with its payer and purpose, the change for each member, and
- * their balance afterwards.
+ * Formats a balance like a bank statement: each entry with its payer and purpose, the change of each member's balance,
+ * and the member's balance after the entry.
  */
 export const balanceFormatter: ItemFormatter = {
   sk: balances.prefix,

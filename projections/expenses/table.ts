@@ -21,11 +21,11 @@ import {
   transactions,
 } from './keys.ts'
 
-/** The groups of a user, and the expenses that they owe for (E2). */
+/** The index of the groups of a user, and of the expenses for which the user owes (E2). */
 export const USER_INDEX = TOKEN_INDEX.name
-/** Expenses and settlements by id (E3), and the history of an expense. */
+/** The index of expenses and settlements by id (E3), and of the history of an expense. */
 export const NAME_INDEX = 'GSI2'
-/** The expenses that a user paid, and the settlements that they sent and received (E4, E-e). */
+/** The index of the expenses that a user paid, and of the settlements that the user sent and received (E4, E-e). */
 export const ACTIVITY_INDEX = 'GSI3'
 
 export const expensesTable: TableSpec = {

@@ -1,13 +1,13 @@
 /**
  * Divides balances that sum up to zero into as many groups as possible that each sum up to zero. The balances are in a fixed order, and none
- * is zero. Returns the groups as indexes. Takes time and memory proportional to 2^n.
+ * is zero. Returns each group as a list of indexes into `balances`. Takes time and memory proportional to 2^n.
  *
- * The method is dynamic programming over all subsets. Among several best answers it takes, for the first balance that is left, the group
- * that contains the earliest others, so the same balances always give the same groups.
+ * The method is dynamic programming over all subsets. If several divisions are best, it repeatedly takes the first balance without a group
+ * and gives it the group that contains the earliest other balances. So the same balances always give the same groups.
  */
 export const zeroSumGroups = (balances: readonly bigint[]): readonly (readonly number[])[] => {
   const count = balances.length
-  // The first balance is the highest bit: of two sets, the larger number contains the earlier balance.
+  // The first balance is the highest bit, so the set with the larger number contains the earlier balances.
   const bitOf = (index: number): number => 1 << (count - 1 - index)
   const most = mostGroups([...balances].reverse())
   const groups: (readonly number[])[] = []
@@ -20,11 +20,11 @@ export const zeroSumGroups = (balances: readonly bigint[]): readonly (readonly n
   return groups
 }
 
-/** For every set of balances. A set is a number, one bit per balance. */
+/** Facts about every set of balances. A set is a number with one bit per balance, and the index in both arrays. */
 interface BestGroups {
-  /** The largest number of disjoint zero-sum groups in it. */
+  /** The largest number of disjoint zero-sum groups in the set. */
   readonly groups: Uint8Array
-  /** 1 if it sums up to zero. */
+  /** 1 if the set sums up to zero, else 0. */
   readonly isZero: Uint8Array
 }
 
@@ -47,7 +47,7 @@ const mostGroups = (balances: readonly bigint[]): BestGroups => {
   return { groups, isZero }
 }
 
-/** The largest set that contains the highest balance of `left`, sums up to zero, and leaves as many groups as possible. */
+/** The largest subset of `left` that contains its highest bit, sums up to zero, and leaves as many groups as possible for the rest. */
 const nextGroup = (left: number, { groups, isZero }: BestGroups): number => {
   const first = 1 << (31 - Math.clz32(left))
   const others = left ^ first

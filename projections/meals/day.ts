@@ -5,12 +5,12 @@ export interface DayRule {
   readonly startMinutes: number
 }
 
-/** Every version of the day rule. Adding one raises the fold version: days that no user chose are computed again. */
+/** Every version of the day rule. If you add a version, raise the fold version: days that no user chose are computed again. */
 export const DAY_RULES = { 1: { startMinutes: 4 * 60 } } as const satisfies { readonly [version: number]: DayRule }
 export const DAY_RULE_VERSION = 1
 const DAY_RULE: DayRule = DAY_RULES[DAY_RULE_VERSION]
 
-/** The UTC offset must be between -12:00 and +14:00. */
+/** The offsets of wall clocks from UTC, in minutes: from 12 hours behind to 14 hours ahead. */
 const MIN_OFFSET = -12 * 60
 const MAX_OFFSET = 14 * 60
 export const isOffset = (minutes: number): boolean =>
@@ -29,8 +29,8 @@ export const dayOf = (eatenAt: number, utcOffsetMinutes: number, rule: DayRule =
   dateOf(Math.floor((eatenAt + (utcOffsetMinutes - rule.startMinutes) * MINUTE_MS) / DAY_MS))
 
 /**
- * The instants from `from` (inclusive) to `to` (exclusive): those that the wall clock of some zone places on this
- * day.
+ * All instants that are on this logical day by the wall clock of at least one zone: from `from` (inclusive) to `to`
+ * (exclusive), in epoch milliseconds.
  */
 export const windowOf = (day: string, rule: DayRule = DAY_RULE): { readonly from: number; readonly to: number } => {
   const midnight = startOf(dayNumberOf(day) ?? 0)
@@ -41,8 +41,8 @@ export const windowOf = (day: string, rule: DayRule = DAY_RULE): { readonly from
 }
 
 /**
- * True if only a pointer leads from the day to the meal, because the instant implies another day. Without a stored
- * zone, an instant implies every day whose window contains it.
+ * True if the instant of a meal does not imply this day. Then only a day pointer leads from the day to the meal. Without
+ * a stored zone, an instant implies every day whose window contains it.
  */
 export const isElsewhere = (day: string, eatenAt: number, utcOffsetMinutes: number | undefined): boolean => {
   if (utcOffsetMinutes !== undefined) return dayOf(eatenAt, utcOffsetMinutes) !== day

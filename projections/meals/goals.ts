@@ -21,7 +21,7 @@ const goalsOf = (targets: Omit<TargetsAsOfItem, 'PK' | 'SK'>): Goals => {
   return { ...Object.fromEntries(macros), extendedNutrients: Object.fromEntries(registry), version: targets.version }
 }
 
-/** Returns the goals that applied on a day of the span. */
+/** Returns the goals that applied on a day of the span. Undefined if there were no targets yet. */
 export type GoalsByDay = (day: string) => Goals | undefined
 
 export const goalsBetween = async (

@@ -2,7 +2,7 @@ import type { Key } from '../item.ts'
 import { KEY, type PersonalByKind, type PersonalOf } from '../personal.ts'
 import { goneMeals, meals } from './keys.ts'
 
-/** Amounts by nutrient, in decimal units. A name can be any text, so read it with `Object.hasOwn`. */
+/** Amounts by nutrient, as decimal numbers. A nutrient can have any name, so check it with `Object.hasOwn` before you read its amount. */
 export type Amounts = { readonly [nutrient: string]: number }
 
 /** The four nutrients of every meal. The registry defines the others. */
@@ -23,12 +23,12 @@ export type MealItem = Key &
     readonly emoji?: string
     readonly notes?: string
     readonly extendedNutrients: Amounts
-    /** Nutrients that the registry did not define. They can be derived again later. */
+    /** Nutrients that the registry did not define. No sum contains them. They are stored, so that they can be used later. */
     readonly droppedNutrients?: Amounts
     readonly userDate: string
-    /** The day differs from the one that the instant implies, so a day pointer leads to this item. */
+    /** Set if the meal's day is not the day that its instant implies. Then a day pointer leads from the day to this item. */
     readonly dayOverridden?: true
-    /** Absent if a legacy item had no zone. */
+    /** The IANA time zone. Absent if the meal comes from an older table that has no zones. */
     readonly tz?: string
     readonly utcOffsetMinutes?: number
     readonly createdAt: string
@@ -37,11 +37,11 @@ export type MealItem = Key &
     readonly formatVersion: 4
     readonly importId?: string
     readonly rowHash?: string
-    /** The last events that were applied, so that a repeated one is ignored. */
+    /** Short forms of the ids of the last applied events, so that a repeated event is ignored. */
     readonly _heard?: readonly string[]
   }
 
-/** Remains of a meal that left its first key. It does not expire. */
+/** Remains of a meal that was moved away from its first key, or that was deleted. This item does not expire. */
 export type GoneMealItem = Key &
   (
     | { readonly state: 'moved'; readonly to: string }
@@ -81,7 +81,7 @@ type DisplayUnit = 'kcal' | 'kj'
 export type NutrientDefinition = { readonly unit?: string; readonly goal?: number }
 export type NutrientRegistry = { readonly [nutrient: string]: NutrientDefinition }
 
-/** 0: the target is disabled. Absent: it was never set. */
+/** A target of 0 is disabled. A target that was never set is absent. */
 type Targets = Partial<MacroAmounts> & {
   readonly displayUnit: DisplayUnit
   readonly nutrientRegistry: NutrientRegistry

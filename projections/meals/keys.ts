@@ -34,10 +34,10 @@ export const keyIn = ({ PK, SK }: Key): Key => ({ PK, SK })
 export const mealIdOf = (eaten: string, uid: string): string =>
   `${eaten.slice(0, 4)}${eaten.slice(5, 7)}${eaten.slice(8, 13)}${eaten.slice(14, 16)}${eaten.slice(17, 19)}${eaten.slice(20)}-${uid}`
 
-/** The indexes in the ISO form of the characters of an id's instant. */
+/** For each character of the instant in a meal id: the index of this character in the ISO form of the instant. */
 const IN_ISO = [0, 1, 2, 3, 5, 6, 8, 9, 10, 11, 12, 14, 15, 17, 18, 20, 21, 22, 23]
 
-/** Equal to building the id and comparing. Faster, because the fold of every meal calls it. */
+/** True if the id names this instant. Compares characters and does not build the id, because the fold of every meal calls this function. */
 export const isMealIdOf = (mealId: string, eaten: string): boolean => {
   for (let i = 0; i < IN_ISO.length; i++) if (mealId.charCodeAt(i) !== eaten.charCodeAt(IN_ISO[i] ?? -1)) return false
   return mealId.charAt(IN_ISO.length) === '-' && isUid(uidOf(mealId))
@@ -61,7 +61,7 @@ export const isUid = (uid: string): boolean => UID.test(uid)
 const ID_PREFIX = '20261116T080000000Z-'.length
 export const uidOf = (mealId: string): string => mealId.slice(ID_PREFIX)
 
-/** The instant in a meal's sort key: its current one. */
+/** The current instant of a meal, from its sort key. */
 export const eatenOf = (sk: string): string =>
   sk.slice(meals.prefix.length, meals.prefix.length + '2026-11-16T08:00:00.000Z'.length)
 

@@ -2,8 +2,8 @@
 const MILLI = 1000
 
 /**
- * The largest amount of one nutrient in a meal, and in a day. Below 10^15 thousandths every decimal is exact and
- * prints as written.
+ * The maximum of one nutrient in a meal (`MAX_AMOUNT`) and in a day (`MAX_TOTAL`), in thousandths. Below 10^15
+ * thousandths, every decimal number is exact and is printed as it was written.
  */
 export const MAX_AMOUNT = 1e10
 export const MAX_TOTAL = 1e15 - 1
@@ -13,7 +13,7 @@ export const MAX_EXTENDED_A_DAY = 512
 export const MAX_REGISTRY = 128
 const MAX_NAME_LENGTH = 64
 
-/** The thousandths of a decimal. Undefined if they are not a whole number in the range. Never rounds. */
+/** The thousandths of a decimal number. Never rounds: undefined if they are not a whole number, or not in the valid range. */
 export const toMilli = (decimal: number): number | undefined => {
   const milli = Math.round(decimal * MILLI)
   return isAmount(milli) && milli / MILLI === decimal ? milli + 0 : undefined

@@ -7,8 +7,8 @@ import { dayPointers, eatenOf, meals } from './keys.ts'
 import { userPartition } from '../access/keys.ts'
 
 /**
- * The meals of a logical day. They are not one range of keys: most are within the day's window of instants, and
- * pointers lead to the others.
+ * A query for the meals of a logical day. The meals are not one range of keys: most meals are within the day's window of
+ * instants, and day pointers lead to the others.
  */
 export interface MealsOfDay {
   readonly user: string
@@ -47,11 +47,11 @@ async function* pointedAt(reader: Reader, { user, day }: MealsOfDay, after: stri
   const pk = userPartition(user)
   const from = `${dayPointers.prefix}${day}#${eatenOf(after)}`
   let waiting: DayPointerItem[] = []
-  // `$` follows `#`: this bound is after every pointer of the day, and before those of later days.
+  // `$` sorts after `#`, so this bound is after every pointer of the day and before the pointers of later days.
   for await (const items of pages(reader, { pk, from, to: `${dayPointers.prefix}${day}$`, limit: PAGE })) {
     waiting.push(...(items as readonly DayPointerItem[]))
-    // Pointers of one instant are in the order of ids, and meals in the order of uids. The next page can continue an
-    // instant, so the last instant of this page waits.
+    // Pointers of the same instant are sorted by meal id, but meals by uid. The next page can contain more pointers of
+    // the last instant, so the pointers of this instant wait for the next page.
     const last = eatenOf(waiting.at(-1)?.to ?? '')
     yield* mealsAt(reader, { pk, day, after, pointers: waiting.filter(({ to }) => eatenOf(to) !== last) })
     waiting = waiting.filter(({ to }) => eatenOf(to) === last)

@@ -7,7 +7,7 @@ import { goalsBetween, type Goals } from './goals.ts'
 import { mealsOfDay } from './of-day.ts'
 
 /**
- * The state of a meal. `unknown`: the meal never existed. `meal` of a deleted one is null if the delete was folded
+ * The state of a meal. `unknown`: the meal never existed. For a deleted meal, `meal` is null if the delete was folded
  * before the create.
  */
 export type MealState =
@@ -51,8 +51,8 @@ export const mealsQueries = oncePerReader((reader) => ({
 export type MealsQueries = ReturnType<typeof mealsQueries>
 
 /**
- * A meal can move between the read of its redirect and the read of the meal. Then the query reads both again, up to
- * this often.
+ * The maximum number of attempts to read a meal. A meal can move between the read of its redirect and the read of the
+ * meal. Then the query reads both again.
  */
 const MOST_ATTEMPTS = 3
 
@@ -95,7 +95,7 @@ const summariesBetween = async (reader: Reader, query: OfDays): Promise<Page<Sum
   }
 }
 
-/** The days with at least one meal. A day without meals keeps its summary, so one page can take several reads. */
+/** The days with at least one meal. A day that has lost its meals still has a summary, so one page can need several reads. */
 const daysLogged = async (reader: Reader, { user, span, paging }: OfDays): Promise<Page<string>> => {
   const days: string[] = []
   let cursor = paging.cursor

@@ -17,7 +17,7 @@ import type { Origin } from '../importing.ts'
 import { isAmount, isNutrientName, milliOf } from './nutrients.ts'
 import { field, instantOf, mapField, numberField, rowOf, textField, type Row } from '../rows.ts'
 
-/** The events of a row of an old table. They contain no old spelling and no float. */
+/** The events of a row of an older table. The events contain only the current spelling, and whole numbers instead of floats. */
 type RowEventOf<E extends Event> =
   E extends Event<infer T, infer D, infer P>
     ? {
@@ -93,8 +93,8 @@ const mealRow = ({ user, sk, row, origin }: RowContext): Upcast => {
 }
 
 /**
- * If the row has a zone, it comes from a table of this program and becomes a meal like any other. Its nutrients were
- * filtered when it was first logged.
+ * The zone and the day of a row that comes from a table of this program: the row becomes a MealLogged event, and its
+ * nutrients were filtered when the meal was first logged. Undefined if the row has no zone: it is adopted as an old meal.
  */
 const zoneOf = (row: Row, userDate: string) => {
   const [tz, utcOffsetMinutes] = [textField(row, 'tz'), numberField(row, 'utcOffsetMinutes')]
@@ -115,7 +115,7 @@ type Amounts = { readonly [Macro in (typeof MACROS)[number]]: number } & {
   readonly extended: readonly NutrientAmount[]
 }
 
-/** Old floats are rounded to the nearest thousandth. An absent amount is 0. */
+/** The amounts of a row. Floats are rounded to the nearest thousandth, and an absent amount is 0. Returns the reason if one is not valid. */
 const amountsOf = (row: Row): Amounts | string => {
   const extended = nutrientsOf(mapField(row, 'extendedNutrients'))
   if (typeof extended === 'string') return extended

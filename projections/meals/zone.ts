@@ -15,7 +15,7 @@ export interface DayDecision {
 
 export type DayRefusal = 'tz-unknown' | 'user-date-invalid' | 'user-date-out-of-range'
 
-/** The logical day of a meal. The user's day applies if it differs from the rule's by one day at most. */
+/** Decides the logical day of a meal. A day that the user chose applies if it is at most one day before or after the day of the rule. */
 export const decideDay = (meal: {
   eatenAt: number
   tz: string

@@ -9,8 +9,8 @@ export interface Weighed {
 }
 
 /**
- * The gallons in a keg by its weight. Not clamped: on a scale with an offset, an empty keg can have fewer than 0
- * gallons, and a full one more than its volume.
+ * The gallons of beer in a keg, from its weight in pounds and the beer's specific gravity (`sg`). Null if a value is
+ * missing. Not limited: on a scale that is not exact, the result can be below 0 or above the volume of the keg.
  */
 export const gallonsOf = ({ weight_lbs, empty_lbs, sg }: Weighed): number | null => {
   if (weight_lbs === null || empty_lbs === null || sg === null || !(sg > 0)) return null
@@ -24,7 +24,7 @@ export const isLevelMeasured = (
   kegNow: string | null,
 ): boolean => level_pct !== null && keg_id !== null && keg_id === kegNow
 
-/** The percentage of the keg that is left, by its weight. Null if the keg weighs the same full and empty. */
+/** The level of a keg in percent, from its weight. Null without a weight or a keg, or if the keg weighs the same full and empty. */
 export const levelOf = (
   weight_lbs: number | null,
   keg: { readonly full_lbs: number; readonly empty_lbs: number } | undefined,

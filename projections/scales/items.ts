@@ -13,16 +13,16 @@ export type TapItem = Key & {
   readonly full_lbs: number | null
   readonly empty_lbs: number | null
   readonly sg: number | null
-  /** The key of `device-index`. Absent if the tap has no device. */
+  /** The partition key of the index `device-index`. Absent if the tap has no device. */
   readonly device_id?: string
-  /** The previous device. Present only while the tap has none. */
+  /** The previous device. Present only while the tap has no device. */
   readonly _left?: string
 }
 
-/** The sequences of one boot of a device that were folded, as ranges with both ends inclusive. `life` is a hash of the device and the boot. */
+/** The folded sequence numbers of one boot of a device, as ranges with both ends inclusive. `life`: a hash of the device and the boot. */
 export type FoldedSequences = { readonly life: string; readonly ranges: readonly (readonly [number, number])[] }
 
-/** The newest reading of a tap with its attribution. Every reading writes it, so it fits one write unit. */
+/** The newest reading of a tap with its keg. Every reading writes this item, so it is kept small enough for one write unit of DynamoDB. */
 export type TapStateItem = Key & {
   readonly level_pct: number | null
   readonly gallons: number | null
@@ -30,16 +30,16 @@ export type TapStateItem = Key & {
   /** Null until the first reading. */
   readonly updated_at: string | null
   readonly tare_status: string | null
-  /** The keg that was on the tap at the time of the reading. After a swap it differs from the tap's keg until the first reading of the new one. */
+  /** The keg that was on the tap at the time of the reading. After a swap, it is the old keg until the first reading of the new keg. */
   readonly keg_id: string | null
-  /** The level was measured on the keg that is on the tap now. The series do not use it, and their states may lack it. */
+  /** True if the level was measured on the keg that is on the tap now. Can be absent in the table of the series, which does not use it. */
   readonly level_measured?: boolean
-  /** A pour is under way. */
+  /** True while a pour is under way. */
   readonly pouring: boolean
   readonly _device?: string
-  /** The level is computed from the weight, because the scale sends none (S43). */
+  /** The level is computed from the weight, because the scale sends no level (S43). */
   readonly _weighed?: true
-  /** The last readings with a hash of their values, and the sequences of all readings, so that repeated ones are recognised. */
+  /** `_heard`: the last readings with a hash of their values. `_seen`: all folded sequence numbers. Both reveal a repeated reading. */
   readonly _heard?: string
   readonly _seen?: readonly FoldedSequences[]
   /** The state of the pour detection. */
@@ -53,9 +53,9 @@ export type TapStateItem = Key & {
     readonly high_at?: number
     readonly highs?: number
   }
-  /** Time of the newest telemetry message with a battery, if no reading is as new. */
+  /** The time of the newest telemetry message with a battery, in epoch milliseconds. Absent if a reading is as new. */
   readonly _battery_at?: number
-  /** The telemetry messages of that time. */
+  /** The sequence numbers of the telemetry messages with the time `_battery_at`. */
   readonly _battery_seen?: readonly FoldedSequences[]
   /** `_low`: a low-keg alert is open. `_off`: a discrepancy is open. */
   readonly _low?: true
@@ -76,12 +76,12 @@ export type KegItem = Key & {
   readonly keg_type: string
   readonly tapped_at: string
   readonly finished_at?: string
-  /** The keg that it was corrected to be. */
+  /** The keg by which a correction replaced this keg. */
   readonly corrected_to?: string
   readonly full_lbs: number
   readonly empty_lbs: number
   readonly sg: number
-  /** Times in which nothing was poured from this keg, whatever was detected. */
+  /** The times for which a person declared that nothing was poured from this keg. Pours that were detected in these times do not count. */
   readonly voids?: readonly Void[]
 }
 
@@ -93,7 +93,7 @@ export type TareItem = Key & {
   readonly empty_offset: number | null
   readonly full_ref: number | null
   readonly tared_at: string
-  /** `empty` or `full` if only that was measured, else `complete`. */
+  /** `empty` or `full` if only this weight was measured, else `complete`. */
   readonly tare_status: string
   readonly _empty_at?: string
   readonly _full_at?: string
@@ -105,11 +105,11 @@ export type PourItem = Key & {
   readonly start: string
   readonly end: string
   readonly gallons: number
-  /** The gravity by which the gallons were computed. */
+  /** The specific gravity with which the gallons were computed. */
   readonly sg: number
 }
 
-/** The settings that were set. For the others the defaults apply. */
+/** The settings that the location has set. The other settings have their defaults. */
 export type SettingsItem = Key & Partial<Settings> & { readonly _heard?: readonly string[] }
 
 export type Settings = {
@@ -124,7 +124,7 @@ export type Settings = {
 }
 
 export type ClaimItem = Key & {
-  /** Null if it was released. */
+  /** The location that owns the device. Null if the device was released. */
   readonly loc_id: string | null
   readonly epoch: number
   readonly claimed_at: string
@@ -142,39 +142,39 @@ export type DeviceItem = Key & {
   readonly boot?: string
   readonly fw?: string
   readonly dropped?: number
-  /** The taps to which it was assigned, with times in epoch milliseconds. Late readings are attributed by them. */
+  /** The taps to which the device was assigned, with times in epoch milliseconds. A late reading is attributed by these times. */
   readonly _places: readonly TapAssignment[]
   /** `_silent`: a silence alert is open. `_low_battery`: a battery alert is open. */
   readonly _silent?: true
   readonly _low_battery?: true
-  /** The end of its last silence, in epoch milliseconds. The next one begins no earlier, also if events are late. */
+  /** The end of the device's last silence, in epoch milliseconds. The next silence begins no earlier, even if events are late. */
   readonly _back?: number
 }
 
 export type TelemetryItem = Key & {
   readonly loc_id: string
   readonly battery_v: number | null
-  /** Absent until the device sent it. The key of an index is never null. */
+  /** Absent until the device sends a percentage. It is never null, because it is a key of an index. */
   readonly battery_pct?: number
   readonly updated_at: string
   readonly tare_empty_offset?: number
   readonly tare_full_lbs?: number
   readonly fw?: string
   readonly dropped?: number
-  /** The key of `location-battery-index`. */
+  /** The partition key of the index `location-battery-index`. */
   readonly battery_loc_id?: string
   /** The times, in epoch milliseconds, at which the copies of the tares were measured and the number of lost events was sent. */
   readonly _empty_at?: number
   readonly _full_at?: number
   readonly _dropped_at?: number
-  /** When the battery was measured, in epoch milliseconds. */
+  /** The time at which the battery was measured, in epoch milliseconds. */
   readonly _battery_at?: number
   /** The telemetry messages that were folded, by their sequence numbers. */
   readonly _told?: readonly FoldedSequences[]
   readonly _released?: true
 }
 
-/** The device's epoch at this location, for the telemetry projection. */
+/** The epoch (the number of the claim) of a device at this location, for the telemetry projection. */
 export type TelemetryPointerItem = Key & { readonly epoch: number; readonly _heard?: readonly string[] }
 
 type AlertState = 'pending' | 'active' | 'acknowledged' | 'resolved'
@@ -190,9 +190,9 @@ export type AlertItem = Key & {
   readonly acknowledged_at?: string
   readonly acknowledged_by?: string
   readonly resolved_at?: string
-  /** End of the grace in epoch milliseconds. Present while the alert is pending, and after the timer fired it; absent after a value fired it. */
+  /** The end of the grace period in epoch milliseconds. Absent if a value made the alert active. Present if it is pending or the timer did. */
   readonly _fire_at?: number
-  /** When the timer of a pending alert is due, in epoch milliseconds. An earlier timer event is from before the timer was armed again. */
+  /** The time at which the timer of a pending alert is due, in epoch milliseconds. An earlier timer event is ignored: the timer was set again. */
   readonly _due_at?: number
 }
 
@@ -209,7 +209,7 @@ export type BeerItem = Key & {
   readonly name: string
   readonly style: string | null
   readonly specific_gravity: number
-  /** The person who can change it in the global library. */
+  /** The person who defined the beer, and can change it if it is in the global library. */
   readonly defined_by: string | null
   readonly _heard?: readonly string[]
 }
@@ -223,9 +223,9 @@ export type BeerKegItem = Key & {
   readonly empty_lbs: number
   readonly measured_at?: string
   readonly measured_count?: number
-  /** The full weight before any was measured. */
+  /** The full weight before any keg was weighed. */
   readonly _reference?: number
-  /** The weighings in the mean. */
+  /** The weighings of which `full_lbs` is the mean. */
   readonly _measured?: readonly { readonly keg_id: string; readonly full_lbs: number; readonly at: number }[]
   readonly _heard?: readonly string[]
 }
@@ -250,15 +250,15 @@ export type GoneMemberItem = Key & { readonly removed_at: string }
 
 /** A token with the scope `device`. It works only while its claim lasts and its creator is a member of the location. */
 export type DeviceTokenItem = PatItem & {
-  /** The member who created it. Null if the operator did. */
+  /** The member who created the token. Null if the operator created it. */
   readonly createdBy: string | null
-  /** The location that owned the device at that time. Null if none did. */
+  /** The location that owned the device when the token was created. Null if no location owned it. */
   readonly loc_id: string | null
   /** The epoch of the claim to which the token belongs. */
   readonly claim_epoch: number
 }
 
-/** The epoch of a device, which names the partition of its items. The device's id is in the key only: an attribute with the id would put the item into `device-index` (S-d). */
+/** The epoch in the partition key of a device's items. Has no attribute with the device's id, which would put it into `device-index` (S-d). */
 export type DevicePointerItem = Key & {
   readonly epoch: number
   readonly released_at?: string
@@ -273,7 +273,7 @@ export type CalibrationItem = Key & {
   readonly calibrated_by: string | null
 }
 
-/** The device's level and the one its weight gives differ by more than two points. */
+/** The level that the device sent and the level computed from its weight differ by more than two percentage points. */
 export type DiscrepancyItem = Key & {
   readonly since: string
   readonly device_level_pct: number

@@ -28,7 +28,7 @@ interface Rated extends TapKegs {
   readonly settings: Settings
 }
 
-/** How fast the keg on the tap is poured, over the hours of the window that its scale was observed. */
+/** The pour rate of the keg on the tap, over the hours of the window in which its scale was not silent. Without a keg, rates are null. */
 export const rateOf = async (
   series: SeriesGeneration,
   { loc, tap, timeline, now, settings: { pour_window_hours } }: Rated,

@@ -29,23 +29,24 @@ import type {
 } from './items.ts'
 
 /**
- * The entities of the scales table, with the keys of the source document and the requirements' corrections. Ids of locations,
- * devices, beers and kegs contain no `#`, and instants have a fixed width, so two different items never have the same key.
+ * This file declares the entities of the scales table. Ids of locations, devices, beers and kegs contain no `#`, and instants have a
+ * fixed width, so two different items never have the same key.
  */
+
 export const locationPartition = (loc: string): string => `LOCATION#${loc}`
 const atLocation = partition('LOCATION#', locationPartition)
 
-/** The newest reading of a tap. A tap is two digits. */
+/** The newest reading of a tap. The name of a tap is two digits. */
 export const tapStates = atLocation<TapStateItem, [tap: string]>('tap state', 'TAP#', '#STATE')
 export const taps = atLocation<TapItem, [tap: string]>('tap', 'TAP#')
-/** The kegs and devices of a tap with their times: a late reading is attributed by them. */
+/** The kegs of a tap with their times. A late reading is attributed to a keg by these times. */
 export const timelines = atLocation<TimelineItem, [tap: string]>('timeline', 'TIMELINE#TAP#')
 export const locationSettings = atLocation<SettingsItem>('settings', 'SETTINGS')
 export const members = atLocation<MemberItem, [user: string]>('member', 'MEMBER#')
 /** Remains of a membership that ended. */
 export const goneMembers = atLocation<GoneMemberItem, [user: string]>('ended membership', 'GONE#MEMBER#')
 export const owners = atLocation<OwnerItem>('owner', 'OWNER')
-/** The devices of a location, to list them: the epoch names the partition of each device. */
+/** The list of a location's devices. Each pointer contains the epoch, which is part of the partition key of the device's items. */
 export const devicePointers = atLocation<DevicePointerItem, [device: string]>('device pointer', 'DEVICE#')
 export const deviceIn = ({ SK }: Key): string => SK.slice(devicePointers.prefix.length)
 export const telemetryPointers = atLocation<TelemetryPointerItem, [device: string]>('telemetry pointer', 'TELEMETRY#')
@@ -53,7 +54,7 @@ export const telemetryPointers = atLocation<TelemetryPointerItem, [device: strin
 export const pours = atLocation<PourItem, [start: string, tap: string]>('pour', 'POUR#')
 export const discrepancies = atLocation<DiscrepancyItem, [tap: string]>('discrepancy', 'DISCREPANCY#TAP#')
 
-/** `loc-001#TAP#07`: the tap's name outside its location. */
+/** The name of a tap outside its location, such as `loc-001#TAP#07`. */
 export const tapIdOf = (loc: string, tap: string): string => `${loc}#TAP#${tap}`
 
 const ofKeg = partition('KEG#', (keg: string) => `KEG#${keg}`)
@@ -68,19 +69,19 @@ const ofBeer = partition('BEER#', (loc: string | null, beer: string) =>
 export const beers = ofBeer<BeerItem>('beer', 'META')
 export const goneBeers = ofBeer<GoneBeerItem>('removed beer', 'GONE')
 export const beerKegs = ofBeer<BeerKegItem, [type: string]>('beer keg weights', 'KEG#')
-/** Pointers by name, so that no search scans the library. Each belongs to one beer. */
+/** The partition of a library of beers. It contains pointers by name, so that no search scans all beers. Null: the global library. */
 export const libraryPartition = (loc: string | null): string => (loc === null ? 'BEERLIB#GLOBAL' : `BEERLIB#${loc}`)
 const inLibrary = partition('BEERLIB#', libraryPartition)
 export const libraryNames = inLibrary<LibraryItem, [name: string, beer: string]>('beer in the library', 'NAME#')
-/** One pointer per word of a name, with the rest of the name after it. */
+/** One pointer per word of a beer's name. Its sort key contains the word and the rest of the name after the word. */
 export const libraryWords = inLibrary<LibraryItem, [ending: string, beer: string]>(
   'beer in the library by a word',
   'WORD#',
 )
 
-/** The location that owns a device, by the device. */
+/** The location that owns a device. The partition key is the id of the device. */
 export const claims = partition('CLAIM#', (device: string) => `CLAIM#${device}`)<ClaimItem>('claim', 'DEVICE')
-/** A device that was claimed again has new items: those of the previous epoch belong to another log key. */
+/** Each claim of a device (epoch) has its own items, because the items of an earlier claim can belong to another location and log key. */
 const ofDevice = partition('DEVICE#', (device: string, epoch: number) =>
   epoch === 1 ? `DEVICE#${device}` : `DEVICE#${device}@${epoch}`,
 )
@@ -101,7 +102,7 @@ const ofAlerts = partition('ALERT#', alertPartition)
 /** `entity` is `TAP#nn` or `DEVICE#id`. */
 export const activeAlerts = ofAlerts<AlertItem, [type: AlertType, entity: string]>('active alert', 'ACTIVE#')
 export const pastAlerts = ofAlerts<AlertItem, [iso: string, event: string]>('alert history', 'HIST#')
-/** The grace of a breach; of a tap `FIRING#loc-001#TAP#07`. */
+/** The grace period of a pending alert. For tap 07 of a location, the partition is `FIRING#loc-001#TAP#07`. */
 export const graces = partition('FIRING#', (loc: string, entity: string) => `FIRING#${loc}#${entity}`)<
   GraceItem,
   [type: AlertType]
@@ -113,7 +114,7 @@ export const quarantined = inQuarantine<QuarantinedItem, [at: string, iso: strin
   'quarantined',
   'DEVICE#',
 )
-/** The first id of a quarantined reading. */
+/** The first id in the sort key of a device's quarantined readings. */
 export const quarantinedAt = (device: string): string => `${device}#AT`
 export const quarantineCounts = inQuarantine<QuarantineCountItem, [device: string]>('quarantine count', 'COUNT#DEVICE#')
 
@@ -125,7 +126,7 @@ export const isTap = (tap: string): boolean => /^\d\d$/.test(tap)
 export const isAlertEntity = (entity: string): boolean =>
   entity.startsWith('TAP#') ? isTap(entity.slice(4)) : entity.startsWith('DEVICE#') && isId(entity.slice(7))
 
-/** The log key whose events produce an item: named by the partition, else by the item's location or beer. */
+/** The log key whose events produce an item. It is in the partition key, else in `loc_id` or `beer_id` of the item. Undefined if not found. */
 export const logKeyOf = (pk: string, item?: Item): string | undefined => {
   const [kind, name] = pk.split('#')
   if (name !== undefined && NAMED.some((known) => known === kind)) return name

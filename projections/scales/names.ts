@@ -15,7 +15,7 @@ export const normalName = (name: string): string =>
 
 const MOST_WORDS = 8
 
-/** The texts by which a search finds a name: the name, and its rest from each further word on. */
+/** The texts by which a search finds a name: the name from each of its first words to its end. `Pale Ale` gives `pale ale` and `ale`. */
 export const endingsOf = (name: string): readonly string[] => {
   const words = normalName(name).split(' ')
   return words.slice(0, MOST_WORDS).map((_, index) => words.slice(index).join(' '))

@@ -5,7 +5,7 @@ import type { KegItem, PourItem, TimelineItem } from './items.ts'
 import { kegs, pours, timelines } from './keys.ts'
 import { kegThroughout } from './spans.ts'
 
-/** A pour, and whether it was voided. */
+/** A pour. `voided`: a person declared that nothing was poured in this time. */
 export interface Pour {
   readonly tap: string
   readonly keg_id: string | null
@@ -16,8 +16,8 @@ export interface Pour {
 }
 
 /**
- * The pours of a location, with their kegs and voids as they are known now. A correction or a void names a keg and a
- * time, and changes no stored pour: a fold cannot list items.
+ * The pours of a location, with the kegs and voids that are known now. The stored pours can contain older facts: a
+ * correction or a void names a keg and a time, and its fold cannot list the stored pours of this time.
  */
 export const poursOf = async (reader: Reader, loc: string, range: Range): Promise<Page<Pour>> => {
   const { items: found, ...rest } = await pours.page(reader, loc, range)
@@ -35,7 +35,10 @@ export const poursOf = async (reader: Reader, loc: string, range: Range): Promis
   return { items: attributed.map((pour) => withVoid(pour, named[ids.indexOf(pour.keg_id ?? '')])), ...rest }
 }
 
-/** The pour with its keg by the timeline. Before the timeline begins, older kegs were dropped from it, and the pour keeps its keg. A pour across a change of kegs is left out. */
+/**
+ * The pour with the keg that the timeline names for its time. A pour before the first span of the timeline keeps its stored keg, because
+ * the timeline drops its oldest kegs. A pour during which the keg changed is left out.
+ */
 const attribute = (
   { tap, keg_id, start, end, gallons, sg }: PourItem,
   timeline: TimelineItem | undefined,

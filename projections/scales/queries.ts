@@ -41,7 +41,7 @@ import { poursOf, type Pour } from './pours.ts'
 import { settingsOf } from './settings.ts'
 import { BATTERY_INDEX, DEVICE_INDEX } from './table.ts'
 
-/** Epoch milliseconds, both inclusive. */
+/** A range of time in epoch milliseconds. Both ends are inclusive. */
 export interface Span {
   readonly from: number
   readonly to: number
@@ -87,7 +87,7 @@ const placeQueries = (reader: Reader) => ({
     const [owner, member] = await getAll(reader, [owners.key(loc), members.key(loc, user)])
     return { owner, member }
   },
-  /** The items that decide whether a device's token still works: one consistent read each. */
+  /** Reads the items that decide if a device's token still works. Without a location or a creator, only the claim and the device are read. */
   tokenLinks: async (
     device: string,
     { loc_id, claim_epoch, createdBy }: Pick<DeviceTokenItem, 'loc_id' | 'claim_epoch' | 'createdBy'>,
@@ -123,7 +123,7 @@ const tapQueries = (reader: Reader) => ({
     const [config, state] = await getAll(reader, [taps.key(loc, tap), tapStates.key(loc, tap)])
     return config && { config, state }
   },
-  /** The newest first. */
+  /** The pours of a location in a range of time, the newest first. */
   pours: (loc: string, { from, to }: Span, paging: Paging): Promise<Page<Pour>> =>
     poursOf(reader, loc, { from: isoOf(from), to: `${isoOf(to)}#99`, reverse: true, ...paging }),
   /** The tap of a device (S36). The index can be late. */
@@ -136,7 +136,7 @@ const tapQueries = (reader: Reader) => ({
 })
 
 const deviceQueries = (reader: Reader) => ({
-  /** The devices that the location owns. A released device leaves a gap in its page. */
+  /** The devices that the location owns. Released devices are left out, so a page can have fewer items than its limit. */
   devices: async (
     loc: string,
     paging: Paging,
@@ -149,7 +149,7 @@ const deviceQueries = (reader: Reader) => ({
       ...rest,
     }
   },
-  /** The devices with a lower charge (S37), the lowest first. The index can be late. */
+  /** The devices with a charge below `below` percent (S37), the lowest charge first. The index can be late. */
   lowBatteries: async (
     loc: string,
     below: number,
@@ -172,12 +172,15 @@ const deviceQueries = (reader: Reader) => ({
 })
 
 const beerQueries = (reader: Reader) => ({
-  /** The location's own beer of that id, or else the global one. */
+  /** The location's own beer with this id, or else the global beer with this id. Undefined if there is neither. */
   beerFor: async (loc: string, beer: string): Promise<BeerItem | undefined> => {
     const [own, global] = await getAll(reader, [beers.key(loc, beer), beers.key(null, beer)])
     return own ?? global
   },
-  /** Beers of one library with a word, or words, that begin with the search (S-p). A beer that several words find leaves gaps in its pages. */
+  /**
+   * The beers of one library whose names contain the search at the beginning of a word (S-p). A beer that is found by several words is
+   * returned once, so a page can have fewer items than its limit.
+   */
   beersNamed: async (loc: string | null, search: string, paging: Paging): Promise<Page<LibraryItem>> => {
     const sought = normalName(search)
     if (sought === '') return libraryNames.page(reader, loc, paging)

@@ -35,7 +35,7 @@ interface History extends Range {
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
 
-/** The six queries of the source document (S57–S62), with the corrections of the requirements. */
+/** The queries of the series of a location (S57–S62). */
 export const seriesQueries = (series: SeriesGeneration) => ({ ...kegQueries(series), ...locationQueries(series) })
 
 export type SeriesQueries = ReturnType<typeof seriesQueries>
@@ -43,7 +43,7 @@ export type SeriesQueries = ReturnType<typeof seriesQueries>
 const kegQueries = (series: SeriesGeneration) => {
   const { reader, points } = series
   return {
-    /** S57, S39: the level and the battery of the keg that is on the tap, in bins that fit the range. */
+    /** The level and the battery of the keg that is on the tap, in bins whose length fits the range (S57, S39). Undefined: no such tap. */
     history: async (loc: string, tap: string, range: Range): Promise<History | undefined> => {
       const [timeline, state] = await getAll(reader, [timelines.key(loc, tap), tapStates.key(loc, tap)])
       if (timeline === undefined) return undefined
@@ -82,12 +82,12 @@ const kegQueries = (series: SeriesGeneration) => {
         ),
       }
     },
-    /** S58, S-f: the pour rate of the keg that is on the tap, over the hours in which the scale was observed. */
+    /** The pour rate of the keg that is on the tap, over the hours in which the scale was not silent (S58, S-f). Undefined: no such tap. */
     rate: async (loc: string, tap: string, now: number): Promise<Rate | undefined> => {
       const timeline = await timelines.get(reader, loc, tap)
       return timeline && rateOf(series, { loc, tap, timeline, now, settings: await settingsAt(reader, loc) })
     },
-    /** S59, S-h. */
+    /** The times of a keg, and the beer that left it (S59, S-h). Undefined if the location has no such keg. */
     lifespan: async (loc: string, keg: string, now: number): Promise<Lifespan | undefined> => {
       const item = await kegs.get(reader, keg)
       return item === undefined || item.loc_id !== loc ? undefined : lifespanOf(series, { loc, item, keg, now })
@@ -98,7 +98,7 @@ const kegQueries = (series: SeriesGeneration) => {
 const locationQueries = (series: SeriesGeneration) => {
   const { reader, points } = series
   return {
-    /** S60, S-g: poured gallons by the hour of the location's time zone. */
+    /** The poured gallons in each of the 24 hours of the day, in the time zone of the location (S60, S-g). */
     poursByHour: async (loc: string, range: Range) => {
       const { timezone } = await settingsAt(reader, loc)
       const { pour: pours, unseen } = await leftAt(series, ['pour', 'unseen'], loc, range)
@@ -110,7 +110,7 @@ const locationQueries = (series: SeriesGeneration) => {
       }))
       return { timezone, hours, unseen_gallons: gallonsIn(unseen) }
     },
-    /** S60 as in the source document: the mean gallons of the kegs by the hour in UTC. */
+    /** The mean gallons in the kegs in each of the 24 hours of the day, in UTC. This is the original form of requirement S60. */
     levelByHour: async (loc: string, range: Range) => {
       const sums = new Map<number, { sum: number; count: number }>()
       for (const { at, gallons, count } of await gallonsByHour(series, loc, range)) {
@@ -121,7 +121,7 @@ const locationQueries = (series: SeriesGeneration) => {
         .sort(([a], [b]) => a - b)
         .map(([hour_of_day, { sum, count }]) => ({ hour_of_day, avg_gallons: sum / count }))
     },
-    /** S61: by UTC day and device. */
+    /** The mean and the lowest battery charge per UTC day and device (S61). */
     batteryTrend: async (loc: string, range: Range) => {
       const taps = await tapsOf(reader, loc)
       const readings = everywhere(loc, taps, range)
@@ -136,7 +136,7 @@ const locationQueries = (series: SeriesGeneration) => {
           : [{ day: at, device_id: by ?? '', avg_battery_pct: meanOf(battery), min_battery_pct: battery.min }],
       )
     },
-    /** S62: gallons by beer, in the order of the beers' ids. The caller reads the styles of the beers. */
+    /** The poured gallons per beer, in the order of the beers' ids (S62). The caller reads the styles of the beers. */
     poursByBeer: async (loc: string, range: Range) => {
       const byBeer = grouped((await leftAt(series, ['pour'], loc, range)).pour, ({ keg }) => keg.beer_id)
       return [...byBeer]
@@ -146,7 +146,7 @@ const locationQueries = (series: SeriesGeneration) => {
   }
 }
 
-/** Per hour, the mean gallons of each keg on a tap, by the timeline with all its corrections. The points contain the keg that was known when they were written. */
+/** The mean gallons in each keg per hour. The kegs come from the timelines, which contain all corrections. The points do not contain them. */
 const gallonsByHour = async ({ reader, points }: SeriesGeneration, loc: string, range: Range) => {
   const spans = (await tapsOf(reader, loc))
     .flatMap((kegs) => kegs.timeline.kegs.map((keg) => ({ kegs, keg, shown: within(keg, range) })))
@@ -161,7 +161,7 @@ const gallonsByHour = async ({ reader, points }: SeriesGeneration, loc: string, 
   return binned.flat()
 }
 
-/** Spans of kegs that are queried at the same time. A tap has up to 40, and a query reads several partitions of a store of items. */
+/** The maximum number of spans that are queried at the same time. A tap has up to 40 spans, and a query can read several partitions. */
 const SPANS_AT_ONCE = 4
 
 /** Maps a list in its order, `SPANS_AT_ONCE` values at a time. */
@@ -175,7 +175,7 @@ const mapSome = async <V, R>(values: readonly V[], map: (value: V) => Promise<R>
 const settingsAt = async (reader: Reader, loc: string): Promise<Settings> =>
   settingsOf(await locationSettings.get(reader, loc))
 
-/** A chart shows a few hundred points. */
+/** The lengths of bins in milliseconds. A range gets the shortest length with at most MOST_BINS bins, because a chart shows a few hundred. */
 const BINS = [1, 5, 15, 30, 60, 120, 360, 720, 1440, 10_080].map((minutes) => minutes * 60_000)
 const MOST_BINS = 400
 

@@ -26,7 +26,7 @@ export const tapsOf = async (reader: Reader, loc: string): Promise<readonly TapK
     timeline: item as TimelineItem,
   }))
 
-/** The keg that is on the tap now, with all its spans. Without a keg, the span since the last one. */
+/** The keg that is on the tap now, with all its spans. If there is no keg, the span since the previous keg left the tap. */
 export const presentOf = ({
   kegs,
 }: TimelineItem): { readonly keg: KegSpan | undefined; readonly spans: readonly Span[] } => {
@@ -41,14 +41,14 @@ export const within = ({ from, to }: Span, range: Range): Range => ({
 })
 
 /**
- * Rows of readings expire after a month. A reading that a correction attributed to another keg is stored under the
- * keg that was recorded before.
+ * Rows of readings expire before they are this old. A reading stays in the partition of the keg that was recorded when
+ * it arrived, even if a correction attributes it to another keg. So partitions of earlier kegs are read, too.
  */
 const ROWS_MS = 31 * 86_400_000
 
 /**
- * The partitions that can contain the readings. A reading is never stored under a keg that was tapped after it: a
- * correction moves the end of a keg and not its start.
+ * The partitions that can contain the readings of the range. A reading is never in the partition of a keg that was
+ * tapped after the reading, because a correction moves the end of a keg and not its start.
  */
 const partitionsOf = (loc: string, { tap, timeline }: TapKegs, range: Range): readonly string[] => [
   ...timeline.kegs
@@ -90,7 +90,7 @@ export const edgePoint = async (
   return undefined
 }
 
-/** A pour, or the beer of a silence. A pour that was voided is left out; a silence that was voided has no gallons. Its gallons are calculated by the gravity of its keg. */
+/** A pour, or the beer that left a keg during a silence of its scale. The gallons are calculated with the specific gravity of the keg. */
 export interface Pour {
   readonly at: number
   readonly end: number
@@ -108,7 +108,7 @@ type LeftPours = Readonly<Record<Left, readonly Pour[]>>
 
 interface LeftIn extends Pick<Stretch, 'where'> {
   readonly range: Range
-  /** The kegs of each tap, by its id. */
+  /** The kegs of each tap, by the id of the tap. */
   readonly kegs: ReadonlyMap<string, readonly KegSpan[]>
 }
 

@@ -3,25 +3,25 @@ import type { Point, SeriesSpec } from '../series.ts'
 import type { TableSpec } from '../table.ts'
 import { TTL } from '../access/table.ts'
 
-/** The table of the series' fold. Its items have the same form as those of the scales. */
+/** The table of the fold that writes the series. Its items have the same form as the items of the scales table. */
 export const seriesTable: TableSpec = { name: 'scale-sense-series', ttl: TTL, indexes: [] }
 
-/** S16, S17. */
+/** The partition of the readings of a keg. Readings without a keg are in the partition of their tap (S16, S17). */
 export const readingsOfKeg = (keg: string): string => `READINGS#keg#${keg}`
 export const readingsOfTap = (tapId: string): string => `READINGS#${tapId}`
 export const poursOfTap = (tapId: string): string => `POURS#${tapId}`
-/** The silences of the scale, each with the beer that left in it: 0 if none did. */
+/** The partition of the silences of a tap's scale. Each point contains the gallons that left the keg during the silence, or 0. */
 export const unseenOfTap = (tapId: string): string => `UNSEEN#${tapId}`
 
-/** The batteries of telemetry messages. */
+/** The partition of the battery values in telemetry messages. */
 export const batteryOfTap = (tapId: string): string => `BATTERY#${tapId}`
 
 const MONTH_SECONDS = 30 * 24 * 60 * 60
 
 /**
- * S18, S66: one multi-measure record per reading. The keg is a value and not a dimension: it is the keg that was
- * recorded at that time. Queries attribute a point by the tap's timeline. A correction changes the timeline, also for
- * the past, and no point has to move (S-m).
+ * A reading is one record with all its values (S18, S66). The keg is a value and not a dimension, because it is only the
+ * keg that was known when the reading was folded. Queries take the keg of a point from the timeline of the tap. A
+ * correction changes the timeline, also for the past, so no point must move (S-m).
  */
 export const kegReadings: SeriesSpec = {
   database: 'scale-sense',

@@ -1,6 +1,6 @@
 import type { Settings, SettingsItem } from './items.ts'
 
-/** The settings of a location that set none. */
+/** The settings of a location that has not set any setting. */
 const DEFAULT_SETTINGS: Settings = {
   grace_period_secs: 300,
   pour_window_hours: 6,

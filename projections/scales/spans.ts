@@ -1,9 +1,9 @@
-/** A span of time in epoch milliseconds, from an instant until another one. Null: it has not ended. */
+/** A span of time in epoch milliseconds. `from` is inclusive, `to` is exclusive. `to` is null if the span has not ended. */
 export type Span = { readonly from: number; readonly to: number | null }
 
 export const covers = ({ from, to }: Span, at: number): boolean => from <= at && (to === null || at < to)
 
-/** A keg with the weights and the gravity by which its level is computed. */
+/** A keg with the weights and the specific gravity (`sg`) from which its level and gallons are computed. */
 export type KegOnTap = {
   readonly keg_id: string
   readonly beer_id: string
@@ -16,8 +16,8 @@ export type KegOnTap = {
 export type KegSpan = KegOnTap & Span
 
 /**
- * The keg that was on the tap from one instant to another. Undefined if there was none, or if the keg changed between the two: then the difference
- * of two levels is that of two kegs, and no beer of either.
+ * The keg that was on the tap from one instant to another. Undefined if there was no keg, or if the keg changed between the two instants:
+ * then the difference between two levels is the difference between two kegs, and not beer that left a keg.
  */
 export const kegThroughout = (
   kegs: readonly KegSpan[],
@@ -30,5 +30,5 @@ export const kegThroughout = (
   return last?.keg_id === keg?.keg_id && !kegs.some(isOther) ? keg : undefined
 }
 
-/** A device's assignment to a tap. Null: to none. */
+/** A device's assignment to a tap. `tap` is null while the device is assigned to no tap. */
 export type TapAssignment = Span & { readonly tap: string | null }

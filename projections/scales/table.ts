@@ -31,7 +31,7 @@ import {
   timelines,
 } from './keys.ts'
 
-/** The sort keys of the indexes keep items apart that would have the same key in the source document (S-d). */
+/** Taps and devices are in this index. Its sort key is PK, so a query by prefix finds only the taps (`LOCATION#`) (S-d). */
 export const DEVICE_INDEX = 'device-index'
 export const BATTERY_INDEX = 'location-battery-index'
 

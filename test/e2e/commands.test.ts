@@ -78,7 +78,11 @@ describe('commands', { timeout: 120_000 }, () => {
   test('each command runs in its own process', { timeout: 300_000 }, async () => {
     const output = createOutput({ out: { write: () => true }, err: { write: () => true }, color: false, now: Date.now })
     const names = namesOf(
-      createProgram({ env: {}, output, input: process.stdin, signal: new AbortController().signal }, () => undefined),
+      createProgram(
+        { env: {}, output, input: process.stdin, signal: new AbortController().signal },
+        () => undefined,
+        [],
+      ),
     )
     expect(
       EACH.map(([args]) =>

@@ -116,6 +116,7 @@ describe('an operator command', { timeout: 120_000 }, () => {
     const program = createProgram(
       { env: {}, output, input: process.stdin, signal: new AbortController().signal },
       () => undefined,
+      [],
     )
     const paths = (command: Command, path: readonly string[]): readonly string[] =>
       command.commands.length === 0

@@ -9,7 +9,7 @@ import { simulate } from '../../simulation/simulate.ts'
 const domains = await OUR_DOMAINS.simulations()
 const BUGS = bugsOf(domains)
 const MINUTES = 60_000
-/** The rarest mistake needs about 1,200. A search ends with the first seed that detects the bug. */
+/** The maximum number of seeds of a search. A search ends with the first seed that detects the bug. The rarest bug needs about 1,200 seeds. */
 const SEEDS = 3_000
 
 /** For each bug, a seed that detects it. A change of the engine or of a workload can make a stored seed useless. */

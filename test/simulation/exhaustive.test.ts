@@ -7,7 +7,7 @@ const domains = await OUR_DOMAINS.simulations()
 const MINUTES = 60_000
 const FLIPS = ['rebuild', 'flip', 'back'] as const
 
-/** `npm test` runs only the quickest. CI runs all. */
+/** The number of cases that `npm test` runs: only the first case, which is the quickest. CI runs all cases. */
 const SHORT = 1
 
 describe('a single fault at every port call', () => {
@@ -21,10 +21,10 @@ describe('a single fault at every port call', () => {
         ['toy', 23, FLIPS],
         ['toy', 29, FLIPS],
         ['meals', 27, FLIPS],
-        // With the series, and a rebuild of their points.
+        // The domain `scales` has a series. The second case also rebuilds the points.
         ['scales', 372, []],
         ['scales', 372, ['rebuild']],
-        // With a person who is forgotten during the run, on services and embedded.
+        // In these cases a person is forgotten during the run. Some cases model the services, others the embedded stores.
         ['meals', 93, ['rebuild']],
         ['meals', 91, ['rebuild']],
         ['expenses', 9, ['rebuild']],

@@ -3,19 +3,20 @@ import type { Consumer, ConsumerRunConfig, EachBatchPayload, KafkaMessage } from
 import type { LogRecord } from '../../processors/engine/ports/log.ts'
 
 /**
- * The group coordinator of Kafka in the view of its clients. Members join, a rebalance begins, all remaining members join again, and each
- * gets its assignment with a new generation number. The coordinator rejects heartbeats and commits of members of an older generation.
+ * A model of Kafka's group coordinator, as its clients see it. If a member joins or leaves, a rebalance begins: all remaining members join
+ * again, and each gets its partitions with a new generation number. (A generation of Kafka is not a generation of items.) The coordinator
+ * rejects heartbeats and commits of members of an older generation.
  */
 export interface Broker {
   readonly partitions: readonly (readonly LogRecord[])[]
   readonly committed: Map<number, number>
-  /** A heartbeat. Returns the error of the protocol, or undefined. */
+  /** Receives a heartbeat. Returns the error code of Kafka's protocol, or undefined if there is no error. */
   heartbeat(consumer: ModelConsumer): string | undefined
   join(consumer: ModelConsumer): void
   leave(consumer: ModelConsumer): void
   commit(consumer: ModelConsumer, partition: number, offset: number): string | undefined
   isMember(consumer: ModelConsumer): boolean
-  /** The member that the coordinator has assigned a partition. */
+  /** The member to which the coordinator has assigned the partition. Undefined before the first assignment. */
   owner(partition: number): ModelConsumer | undefined
   describe(): string
 }
@@ -83,20 +84,20 @@ export const createBroker = (partitions: readonly (readonly LogRecord[])[]): Bro
   }
 }
 
-/** The process of a consumer. While it is paused, it runs no callbacks. */
+/** The process of a consumer. A paused process runs no callbacks. */
 export interface Pulse {
   now(): number
-  /** Runs it as soon as the process runs. */
+  /** Calls `run` now, or as soon as the process is no longer paused. */
   whenAwake(run: () => void): void
 }
 
-/** The part of kafkajs' consumer that the adapter uses, as one process has it. Fetches are made by `deliver`. */
+/** A model of the kafkajs consumer of one process. `port` has the functions that the adapter uses. `deliver` models a fetch. */
 export interface ModelConsumer {
   readonly name: string
   readonly generation: number
   readonly port: Consumer
   assigned(partitions: readonly number[], generation: number): void
-  /** Sends a heartbeat, and joins again if the answer requires it. */
+  /** Sends a heartbeat, and joins the group again if the coordinator answers with an error. */
   beat(): void
   /** Returns true if a fetch of the partition can return records now. */
   canDeliver(partition: number): boolean
@@ -223,7 +224,7 @@ export const createConsumer = (broker: Broker, name: string, pulse: Pulse): Mode
       pulse.whenAwake(() => {
         if (!isRunning) return
         generation = number
-        // A batch of the previous generation can still be under way at the same time.
+        // Forgets the batches of the previous generation, which can still be under way. So a new batch can begin at the same time.
         fetching.clear()
         for (const partition of partitions)
           fetching.set(partition, { at: broker.committed.get(partition) ?? 0, isPaused: false, isBusy: false })
@@ -247,7 +248,7 @@ export const createConsumer = (broker: Broker, name: string, pulse: Pulse): Mode
     },
     deliver: (partition) => {
       const fetchState = positionOf(partition)
-      // A fetch can return earlier records, because brokers return whole batches.
+      // The fetch also returns the record before the position, because real brokers return whole batches of records.
       const messages = (broker.partitions[partition] ?? [])
         .slice(Math.max(0, fetchState.at - 1), fetchState.at + 1)
         .map(messageOf)

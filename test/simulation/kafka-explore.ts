@@ -6,12 +6,12 @@ import { createMember, listKey, tick, TIMING, type List, type Member, type Troub
 
 /** The result of an exploration. */
 export interface Explored {
-  /** The number of runs. Each is a sequence of actions, a recovery, and checks. */
+  /** The number of runs. Each run is a sequence of actions and a recovery, with checks after every step. */
   readonly runs: number
   readonly states: number
   /** The number of writes that were rejected because another member had written. */
   readonly refused: number
-  /** The first broken rule, and the actions that led to it. */
+  /** The first broken rule, and the actions that led to it. Undefined if no rule was broken. */
   readonly broken: string | undefined
 }
 
@@ -111,7 +111,7 @@ const createModel = () => {
     now += ms
     for (const member of members) member.fire()
   }
-  /** The other members have sent heartbeats meanwhile. */
+  /** Ends the session of a member. The other members that are not paused send heartbeats, so their sessions continue. */
   const expire = ({ consumer }: Member): void => {
     now += TIMING.session + 1
     for (const member of members) if (!member.isFrozen) member.consumer?.beat()
@@ -134,7 +134,7 @@ const createModel = () => {
   }
   const actions = (): ReadonlyMap<string, () => void> =>
     new Map([...members.flatMap(actionsOf), ['time passes', () => pass(TIMING.heartbeat)]])
-  /** Ends the faults and appends one more record. All partitions must fold and commit everything. */
+  /** Ends the faults, and appends one more record to each partition. Then the members must fold all records and commit their offsets. */
   const recover = async (): Promise<void> => {
     for (const [partition, records] of partitions.entries()) records.push(tick(partition, RECORDS))
     const isDone = () =>
@@ -190,7 +190,7 @@ const run = async (sequence: readonly string[], joined: number): Promise<Ran> =>
   return { state, next, refused: model.refused(), broken: model.broken }
 }
 
-/** Runs every sequence of actions up to a length. If several sequences lead to the same visible state, continues only one. */
+/** Runs every sequence of up to `depth` actions. If several sequences lead to the same visible state, continues only the first of them. */
 export const explore = async ({ depth, joined, after = [] }: Bounds): Promise<Explored> => {
   const first = await run(after, joined)
   const seen = new Set([first.state])

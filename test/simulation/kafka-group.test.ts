@@ -11,10 +11,13 @@ const sound = async (bounds: Bounds) => {
   return found
 }
 
-/** Its write conflicts with a write of the member that took over. */
+/** The name of a beginning in `ZOMBIES`. After it, the write of member a conflicts with a write of member b, which has taken over the partition. */
 const MET = 'a member that continues after another one took over'
 
-/** A member is paused for longer than its session. The sequences contain its actions after the pause. */
+/**
+ * The first actions of the tested sequences, by name. In each of them, a rebalance begins while a member is paused or works on a batch. The
+ * tests run all sequences that begin with these actions.
+ */
 const ZOMBIES: Readonly<Record<string, readonly string[]>> = {
   'a member that was paused before its write': ['a takes 0 and pauses before its write', 'the session of a ends'],
   'a member that was paused after its write': ['a takes 0 and pauses after its write', 'the session of a ends'],
@@ -31,7 +34,10 @@ const ZOMBIES: Readonly<Record<string, readonly string[]>> = {
   [MET]: ['a takes 0 and pauses before its write', 'the session of a ends', 'b sends a heartbeat', 'b takes 0'],
 }
 
-/** Two members, two partitions, the real adapter and the real processor, over a model of the group's coordinator and of its client. */
+/**
+ * Tests up to two members with two partitions. The members use the real Kafka adapter and the real processor. Kafka's group coordinator and
+ * the kafkajs client are models.
+ */
 describe('a Kafka group', () => {
   test(
     'with two members keeps its rules in every sequence of rebalances, pauses and failures',

@@ -27,7 +27,7 @@ export type List = Item & { readonly ids: readonly number[] }
 export const listKey = (partition: number) => ({ PK: `KEY#${partition}`, SK: 'LIST' })
 type Ticked = Event<'Ticked', { id: number }>
 
-/** Each event adds its number to a list: an event that is skipped, doubled or out of order shows. */
+/** Each event adds its number to a list. So the list shows if an event was skipped, folded twice or folded out of order. */
 const domain: Domain = {
   name: 'ticks',
   topic: 'events',
@@ -72,7 +72,7 @@ export const tick = (partition: number, offset: number): LogRecord => ({
   }),
 })
 
-/** Where the process of a member stops while it works on a batch. */
+/** The point at which the process of a member is paused while it works on a batch. */
 type Stop = 'before its write' | 'after its write'
 /** The faults of a batch: the process is paused, the store is slow, or the batch fails. */
 export type Trouble = Stop | 'slow' | 'fails'
@@ -87,11 +87,11 @@ export interface Member {
   leave(): void
   freeze(): void
   wake(): void
-  /** The fault of the next batch of this member. */
+  /** Sets the fault of the next batch of this member. */
   meet(trouble: Trouble): void
-  /** Whether writes wait for a slow store. */
+  /** True if a write waits for the slow store. */
   readonly isWaiting: boolean
-  /** The slow store answers. */
+  /** The slow store answers: the waiting writes continue. */
   answer(): void
   /** Runs the callbacks that are due. */
   fire(): void
@@ -109,7 +109,7 @@ export interface MemberParts {
   readonly refused: () => void
 }
 
-/** Sleeps that end when the simulated time has come and the process runs. */
+/** A clock for one process. A sleep ends with the first call of `fire` after its time, or if its signal is aborted. */
 const createSleeps = (now: () => number) => {
   const sleepers = new Set<{ readonly at: number; readonly wake: () => void }>()
   const clock: Clock = {
@@ -278,7 +278,7 @@ const frozenStore = (
       if (isWrite) stopAt('before its write')
       if (isWrite) await slow()
       return around(async () => {
-        // The moved checkpoint or the positions of the items reject the write.
+        // The store rejects a write of a member that lost its partition: the checkpoint has moved, or an item has another position.
         const outcomes = await store.commit(spans, checkpoint).catch((error: unknown) => {
           refused()
           throw error

@@ -14,7 +14,7 @@ import { createSeriesTables, seriesFor } from '../../simulation/series-model.ts'
 import { createTable, storeFor, type Table } from '../../simulation/store-model.ts'
 import type { Logs } from '../../processors/engine/ports/log-admin.ts'
 
-/** Without faults, the models pass the contracts of their ports. So results of the simulation hold for the adapters. */
+/** A world without faults. In it the models must pass the same contract tests as the adapters, so that the simulation is valid for the adapters. */
 const calmWorld = () => {
   const scheduler = createScheduler({ seed: 1, faults: () => undefined, start: Date.UTC(2026, 0, 5) })
   const random = createRandom(1)

@@ -5,13 +5,13 @@ import type { NamedSchema } from '../../schemas/avro.ts'
 import type { Event } from '../../schemas/event.ts'
 import type { MemoryEdge } from '../edge/edge.ts'
 
-/** Values from which the suite draws the fields of events. Use few values, so that events meet each other. */
+/** Values from which the suite draws the fields of events. Use few values, so that several events have the same key or id. */
 export interface Pools {
   /** Log keys. */
   readonly keys: readonly string[]
   /** People: actors, subjects, and the log keys of the events that are keyed by people. Default: the keys. */
   readonly people?: readonly string[]
-  /** Values of the fields in events of a log key, by the name of the field: ids, instants, days and amounts. */
+  /** Returns values for the fields of events of a log key, by the name of the field: ids, instants, days and amounts. */
   readonly fields?: (key: string) => Readonly<Record<string, readonly unknown[]>>
 }
 
@@ -20,14 +20,14 @@ export interface ContractRecord extends Pick<DomainRecord, 'domain' | 'series' |
   readonly partitions: Pick<Partitions, 'of' | 'keyIn'>
 }
 
-/** How the suite draws the events of a domain. */
+/** The settings with which the suite draws the events of a domain. */
 export interface EventCase {
   readonly pools: Pools
   /** Histories that are more plausible than those drawn from the schemas and the pools. The suite appends some drawn events to them. */
   readonly history?: fc.Arbitrary<readonly Event[]>
   /**
-   * True if a repetition of the event must change nothing. `changed` contains for each projection whether the first delivery changed something.
-   * Default: one of them did.
+   * True if a second delivery of the event must change nothing. `changed` contains one entry per projection that folds the event: true if the
+   * first delivery changed items or returned derived events. Default: true if one of the entries is true.
    */
   readonly isApplied?: (event: Event, changed: readonly boolean[]) => boolean
 }
@@ -35,9 +35,9 @@ export interface EventCase {
 /** A domain for the contract suite. */
 export interface ContractCase extends EventCase {
   readonly record: ContractRecord
-  /** True if the record is the series of another domain: it folds only some events of that domain's log. */
+  /** True if the record is the series of another domain. Such a record folds only some events of the other domain's log. */
   readonly isSeries?: true
-  /** Replaces the pools, the history or `isApplied` for the series of the record. Default of `isApplied`: one of the projections changed something. */
+  /** Replaces the pools, the history or `isApplied` for the series of the record. A series never uses the `isApplied` of this case itself. */
   readonly series?: Partial<EventCase>
   /** The data and the values with which the suite tests the edge of the record. Default: no data, and the values of the first key's pool. */
   readonly http?: HttpCase
@@ -57,13 +57,13 @@ export interface Scene {
   readonly values: Values
 }
 
-/** How the suite tests the edge of a domain. */
+/** The settings with which the suite tests the edge of a domain. */
 export interface HttpCase {
   /** Creates data through the edge. Default: issues a token to the first person of the pools, and uses the values of the pools. */
   readonly prepare?: (edge: MemoryEdge) => Promise<Omit<Scene, 'edge'>>
   /** Codes of answers with a 5xx status that are correct in this scene. */
   readonly unavailable?: readonly string[]
-  /** Checks what must be true after any requests. */
+  /** Called after the requests of each rule. Throws if the data of the edge breaks a rule of the domain. */
   readonly check?: (scene: Scene) => Promise<void>
 }
 

@@ -8,10 +8,10 @@ import { TABLE_RULES } from './table-rules.ts'
 
 /**
  * Declares the tests of a domain: `domainContract({ record: plants, pools: { keys: ['fern', 'ivy'] } })`.
- * They test the promises of a domain that the engine and the edge rely on, for the domain of the record, its series and its edge:
+ * The tests cover the domain of the record, its series and its edge, and check the promises on which the engine and the edge rely:
  * - A fold accepts every event that the schemas allow, and keeps the laws of folds.
- * - An event that is delivered twice is harmless. Any batching and any order of keys gives the same items.
- * - Nothing of a forgotten person remains, if the domain stores personal data.
+ * - A second delivery of an event changes nothing. Batches of any size and any order of keys give the same items.
+ * - If the domain stores personal data, no item contains personal data of a forgotten person.
  * - The table and its keys are valid.
  * - The edge answers every request, refuses bad input, and describes its routes.
  */

@@ -14,7 +14,7 @@ const sourcesOf = ({ record: { domain } }: ContractCase): readonly Source[] => {
   return sources
 }
 
-/** The schemas of the domain's folder, and those that the case adds. Each contains the types to which it refers. */
+/** The schemas of the domain's folder, and those that the case adds. Each schema contains the types to which it refers. */
 const schemasOf = (subject: ContractCase): readonly NamedSchema[] => {
   const { schemas = [] } = subject
   const declared = [...sourcesOf(subject).map(({ schema }) => schema), ...schemas]
@@ -39,9 +39,9 @@ export const foldedSchemas = (subject: ContractCase): readonly RecordSchema[] =>
     .filter((schema) => folded.has(typeOf(schema)))
 }
 
-/** Texts that are longer than every key. */
+/** Texts of 1,500 and 1,600 bytes. They are too long for a sort key, which has at most 1,024 bytes. */
 const LONG = ['x'.repeat(1_500), '\u{10FFFF}'.repeat(400)]
-/** Texts that break keys, objects and limits. */
+/** Texts that often cause mistakes in keys of items, in objects and at limits. */
 export const STRANGE: readonly string[] = [
   '',
   ' ',
@@ -55,12 +55,12 @@ export const STRANGE: readonly string[] = [
   ...LONG,
 ]
 
-/** Default instant of the first event. */
+/** The instant before the first drawn event, in epoch milliseconds. Not used after a history of the case. */
 const START = Date.UTC(2026, 10, 16, 12)
 
 type Kind = 'plausible' | 'any'
 
-/** The fields of the events that every domain with tokens folds. */
+/** Values for the fields of the events that every domain with tokens folds, by the name of the field. */
 const COMMON: Readonly<Record<string, readonly unknown[]>> = {
   patId: ['p1', 'p2'],
   hash: ['ab'.repeat(32), 'cd'.repeat(32)],
@@ -72,12 +72,15 @@ const fieldsOf = ({ fields }: Pools, key: string): Readonly<Record<string, reado
   ...fields?.(key),
 })
 
-/** Numbers that a store can contain, NaN and the infinities. An edge must refuse numbers that no store can contain, because their events park the key. */
+/**
+ * Finite numbers that a store can contain, NaN and the infinities. Other finite numbers are replaced by 0: an edge must refuse them, because
+ * an event with such a number parks its key.
+ */
 const double = fc
   .double()
   .map((value) => (Number.isFinite(value) && (Math.abs(value) < 1e-100 || Math.abs(value) > 1e100) ? 0 : value))
 
-/** Plausible: values of the pools, and small ones. Any: everything that the type allows. */
+/** Generators by the name of a primitive type. `plausible`: values of the pools, and small numbers. `any`: everything that the type allows. */
 const primitivesOf = (pools: Pools, kind: Kind): Readonly<Record<string, fc.Arbitrary<unknown>>> => {
   const { keys, people = keys } = pools
   const pooled = [...keys, ...people, ...keys.flatMap((key) => Object.values(fieldsOf(pools, key)).flat())]
@@ -109,7 +112,7 @@ const TYPES: Readonly<Record<string, string>> = {
   boolean: 'boolean',
 }
 
-/** Draws the values of Avro schemas. A field with a pool of its own draws from it (among any values: sometimes). */
+/** Draws the values of Avro schemas. A field with its own pool gets values of this pool, and with the kind `any` sometimes other values, too. */
 const createValues = (subject: ContractCase, kind: Kind, key: string) => {
   const names = new Map(schemasOf(subject).map((schema) => [fullName(schema), schema]))
   const primitives = primitivesOf(subject.pools, kind)
@@ -147,10 +150,10 @@ const createValues = (subject: ContractCase, kind: Kind, key: string) => {
   return { record, personalOf }
 }
 
-/** One event, once its time is known. */
+/** An event without its time. Returns the event for the time `now`, in epoch milliseconds. */
 type Drawn = (now: number) => Event
 
-/** The events of one type and one log key. */
+/** Draws events of one type and one log key. */
 const drawnOf = (subject: ContractCase, schema: RecordSchema, kind: Kind, key: string): fc.Arbitrary<Drawn> => {
   const {
     record: { domain },
@@ -199,7 +202,7 @@ const keysFor = (
   return domain.keyedByPeople?.includes(type) === true ? people : keys
 }
 
-/** Events that follow one another, after an instant. */
+/** Returns a sequence of events that begins after the instant `start`, in epoch milliseconds. */
 type Following = (start: number) => readonly Event[]
 
 const eventsOf = (
@@ -228,7 +231,10 @@ const eventsOf = (
 export const anyEvents = (subject: ContractCase): fc.Arbitrary<readonly Event[]> =>
   eventsOf(subject, 'any', { minLength: 1, maxLength: 20 }).map((following) => following(START))
 
-/** Plausible histories of the domain: those of the case if it has any, followed by some events of every type. */
+/**
+ * Plausible histories of the domain. If the case has histories, returns these, each followed by some drawn events of the given types. Default
+ * of `types`: every type that the domain folds. Without histories of the case, all events are drawn, of every type.
+ */
 export const histories = (subject: ContractCase, types?: readonly string[]): fc.Arbitrary<readonly Event[]> => {
   const { history } = subject
   if (history === undefined)
@@ -238,7 +244,7 @@ export const histories = (subject: ContractCase, types?: readonly string[]): fc.
     .map(([events, following]) => [...events, ...following(lastOf(events))])
 }
 
-/** When the last event was recorded. */
+/** The latest time at which one of the events was recorded, in epoch milliseconds. At least `START`. */
 export const lastOf = (events: readonly Event[]): number =>
   events.reduce((latest, { meta }) => Math.max(latest, meta.recordedAt), START)
 

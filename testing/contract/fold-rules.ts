@@ -45,7 +45,10 @@ const everyEventIsFolded: Rule = (subject) => {
   ).toEqual([])
 }
 
-/** The fold driver throws if a fold throws or breaks a law: one writer per item, own key, each key once, no change with a refusal. */
+/**
+ * `foldInto` throws if a fold throws or breaks a law. The laws: only one projection writes an item, an event writes only items of its log
+ * key, a result contains each item once, and a refusal changes nothing.
+ */
 const isTotal: Rule = (subject) => {
   const { foldInto } = foldsOf(subject.record.domain, subject.record.partitions.keyIn)
   fc.assert(
@@ -119,7 +122,7 @@ const keysAreApart: Rule = (subject) => {
   )
 }
 
-/** Folds the events as the engine does, in batches that begin and end anywhere, some events twice. */
+/** Folds the events with the engine, in batches. `next` returns the size of the next batch, and the number of earlier events to deliver again. */
 const foldInBatches = async (
   deciders: readonly Decider[],
   events: readonly Event[],
@@ -166,7 +169,7 @@ const batchesDoNotMatter: Rule = async (subject) => {
   )
 }
 
-/** The edge derives the HTTP status of a refusal from the kind of its code. */
+/** The edge derives the HTTP status of a refusal from the kind of the refusal's code. So the edge must list every code. */
 const refusalsAreListed: Rule = (subject) => {
   const edge = edgeOf(subject.record)
   if (edge === undefined) return

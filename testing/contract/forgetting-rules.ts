@@ -11,7 +11,7 @@ import { lastOf, personalHistories } from './events.ts'
 
 const DAY_MS = 86_400_000
 
-/** The items of a log key that contain something personal of the person. */
+/** The keys of the items of a log key that contain personal data of the person. */
 const personalItems = (
   {
     record: {
@@ -28,7 +28,7 @@ const personalItems = (
         .filter((item) => personal.partitions(key, person).includes(item.PK) && personal.hasPersonalData(item, person))
         .map(({ PK, SK }) => ({ pk: PK, sk: SK }))
 
-/** The log keys to which `forget` appends: those of events with personal fields of the person, and the person's own. */
+/** The log keys to which `forget` appends an event: the keys of events with a personal field of the person, and the person's own key. */
 const keysOf = (events: readonly Event[], person: string): readonly string[] => [
   ...new Set([
     ...events
@@ -80,7 +80,7 @@ const equalsUnreadable: Rule = (subject) => {
 
 const markOf = (person: string): string => `a text of ${person}.`
 
-/** The value with every text in it replaced. */
+/** Returns the value with `mark` in place of every text except `FORGOTTEN`. */
 const marked = (value: unknown, mark: string): unknown => {
   if (typeof value === 'string') return value === FORGOTTEN ? value : mark
   if (Array.isArray(value)) return value.map((member) => marked(member, mark))

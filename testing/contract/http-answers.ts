@@ -31,16 +31,17 @@ const expectProblem = ({ status, headers, body }: EdgeAnswer, name: string): voi
   })
 }
 
-/** A log key is an id, or ids with a prefix. It cannot be mistaken for a part of another key. */
+/** A log key is an id, or several ids with a prefix. It must not contain `#`, which separates the parts of the keys of items. */
 const LOG_KEY = /^[A-Za-z0-9][A-Za-z0-9_.:@+/=-]{0,131}$/
 
-/** True if the request appended the event itself: it is no event of the token, and not derived from another event. */
+/** False for events that a request causes in addition to its own event: about the use of its token, or derived from another event. */
 const isOfRequest = ({ type, meta }: Event): boolean =>
   type !== 'PatUsed' && type !== 'ApiUsageSampled' && meta.source !== DERIVED_SOURCE
 
 /**
- * Sends a request and expects what every request must fulfil. The edge answers it. An error is a problem document. A refused request
- * appends no event, or one that the fold refused. Every event has a valid log key. A success has the form that the route declares.
+ * Sends a request and expects that the answer keeps the rules for all requests. The status is below 500, unless `unavailable` contains the
+ * code. An error is a problem document. A request with an error appends no event, or the fold refused its last event. Every event has a valid
+ * log key. A success has the form that the route declares. Without a route the form is not checked.
  */
 export const expectAnswer = async (
   request: EdgeRequest,

@@ -9,7 +9,7 @@ import { expectAnswer, expectRefusal, inScene } from './http-answers.ts'
 import { bodyOf, membersOf, pathOf, plainPath, queryOf, requiredOf, valueOf, type Method } from './http-values.ts'
 import type { EdgeCase } from './scene.ts'
 
-/** The routes of the domain, and those of its tokens. */
+/** The routes of the domain, and the routes of tokens. */
 const routesOf = ({ routes, access }: EdgeCase['domainEdge']): readonly Route[] => [...routes, ...access.routes]
 
 const METHODS: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
@@ -48,7 +48,7 @@ const changedBodies = inScene(async (subject, scene) => {
   )
 })
 
-/** If the schema accepted no body, the rules above would test the schema only. */
+/** Each command must accept at least one body that fits its schema. Otherwise the rules above would test only the schema. */
 const passesSchema = inScene(async (subject, scene) => {
   for (const route of commandsOf(subject)) {
     const statuses = new Set<number>()
@@ -68,7 +68,7 @@ const passesSchema = inScene(async (subject, scene) => {
   }
 })
 
-/** A value of a type that the schema does not allow. */
+/** Returns a value that the schema does not allow. Undefined if the schema allows a value of every type. */
 const wrongFor = (schema: JsonSchema): unknown =>
   [[[]], { no: 'such' }, true, 1.5, 'x', null].find((value) => !Check(schema, value))
 
@@ -110,7 +110,7 @@ const badBodies = inScene(async (subject, scene) => {
 
 const isList = ({ query }: Route): boolean => Object.hasOwn(membersOf(query), 'cursor')
 
-/** The parameters that the query needs, as the values have them. */
+/** The required query parameters of the route, each with the first value that the scene has for this name. */
 const neededQuery = ({ query }: Route, { values }: Scene): Readonly<Record<string, string>> =>
   Object.fromEntries(requiredOf(query).map((name) => [name, String((values[name] ?? [])[0] ?? '')]))
 

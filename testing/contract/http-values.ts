@@ -8,7 +8,7 @@ import { STRANGE } from './events.ts'
 /** An HTTP method. */
 export type Method = NonNullable<EdgeRequest['method']>
 
-/** A member of a JSON Schema that is a map of schemas. */
+/** The schemas under a keyword of a JSON Schema, by name. Empty if the schema does not have the keyword. Default: the schemas of the properties. */
 export const membersOf = (
   schema: JsonSchema | undefined,
   keyword = 'properties',
@@ -36,7 +36,10 @@ const textOf = ({
 const numberOf = ({ minimum = -1_000, maximum = 1_000_000 }: { minimum?: number; maximum?: number }) =>
   fc.integer({ min: Math.ceil(minimum), max: Math.floor(maximum) })
 
-/** Values that fit a JSON Schema. A member with values of its own has one of those that fit, or null if the schema allows it. */
+/**
+ * Draws values that fit a JSON Schema. If `values` contains fitting values for the name, draws only from these values, and null if the schema
+ * allows null.
+ */
 export const valueOf = (schema: JsonSchema, values: Values, name = ''): fc.Arbitrary<unknown> => {
   const known = (values[name] ?? []).filter((value) => Check(schema, value))
   if (known.length > 0) return fc.constantFrom(...known, ...[null].filter((none) => Check(schema, none)))
@@ -80,7 +83,7 @@ const objectOf = (schema: JsonSchema, values: Values): fc.Arbitrary<unknown> => 
     ([name, member]) => [name, valueOf(member, values, name)] as const,
   )
   const required = requiredOf(schema)
-  // Most rules combine few optional fields.
+  // Most rules of domains concern at most two optional fields at once, so a body contains at most two of them.
   const optional = members.filter(([name]) => !required.includes(name))
   const chosen = fc.subarray(
     optional.map(([name]) => name),
@@ -161,7 +164,7 @@ export const plainPath = ({ url }: Pick<Route, 'url'>, values: Values): string =
     return encodeURIComponent(String(value))
   })
 
-/** A query string of the route's parameters and an unknown one. */
+/** Draws a query string with at most three parameters: parameters of the route, and `x`, which is unknown. */
 export const queryOf = ({ query }: Pick<Route, 'query'>, values: Values): fc.Arbitrary<string> => {
   const known = Object.values(values).flat().map(String)
   return fc

@@ -2,7 +2,7 @@ import { edgeOf, openMemoryEdge } from '../edge/edge.ts'
 import type { Edge } from '../../domains/record.ts'
 import type { ContractCase, HttpCase, Scene } from './case.ts'
 
-/** The edge of a domain, and how the suite opens it. */
+/** The edge of a domain, and the function with which the suite opens the edge and creates data. */
 export interface EdgeCase extends Pick<HttpCase, 'unavailable' | 'check'> {
   readonly domainEdge: Edge
   open(): Promise<Scene>
@@ -22,7 +22,7 @@ export const edgeCaseOf = ({ record, pools, schemas, http = {} }: ContractCase):
     open: async () => {
       const edge = await openMemoryEdge({ domain: record.domain, edge: domainEdge, schemas })
       const { token, values } = await prepare(edge)
-      // The routes of tokens have the path parameter `id`.
+      // The routes of tokens have the path parameter `id`, so every scene needs a value for `id`.
       return { edge, token, values: { id: ['none'], ...values } }
     },
   }

@@ -42,10 +42,10 @@ const isDeclaredWell: Rule = ({
   expect(new Set(kinds).size, `different names of kinds: ${kinds.join(', ')}`).toBe(kinds.length)
 }
 
-/** Epoch seconds are below this number until the year 5138; epoch milliseconds are above it since 1973. */
+/** Epoch seconds are below this number until the year 5138. Epoch milliseconds are above this number since 1973. */
 const LARGEST_SECONDS = 100_000_000_000
 
-/** Checks every item that is written. */
+/** Makes a rule that folds the events of `eventsOf` and calls `check` for every item that a fold writes or removes. */
 const ofItems =
   (
     check: (item: Change, context: { readonly event: Event; readonly subject: ContractCase }) => void,

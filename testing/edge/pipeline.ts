@@ -31,9 +31,9 @@ export interface MemoryPipeline extends MemoryTable {
   /** The outcomes of the folded events, by offset. A test can replace them. */
   readonly outcomes: Map<number, Outcome>
   readonly commands: Commands
-  /** The outcome of the event at a position, or `pending`. */
+  /** Resolves to the outcome of the event at the position, or to `pending` if the event is not folded yet. */
   untilOutcome(position: Position): Promise<Outcome | 'pending'>
-  /** True if the event at the position is folded; with `withDerived`, if the events that it caused are folded, too. */
+  /** Resolves to true if the event at the position is folded. With `withDerived`, every derived event must be appended and folded, too. */
   untilFolded(position: Position, timeoutMs?: number, withDerived?: boolean): Promise<boolean>
   /** Keeps derived events in the outbox until `sendDerived`. */
   pauseSender(): void
@@ -43,7 +43,7 @@ export interface MemoryPipeline extends MemoryTable {
   resume(): void
   /** Makes every append fail with this fault. Undefined: appends succeed again. */
   fail(fault: Fault | undefined): void
-  /** From now on, the log or the outcomes never answer a request. */
+  /** From now on, appends to the log, or requests for outcomes, never end. */
   hang(part: 'log' | 'outcomes'): void
 }
 

@@ -30,7 +30,7 @@ export const createMemoryTable = (now: () => number, table: TableSpec): MemoryTa
         prefix !== undefined
           ? sk.startsWith(prefix)
           : (from === undefined || sk >= from) && (to === undefined || sk <= to)
-      // Several items of an index can have the same sort key: the key of the item comes after it.
+      // Several items of an index can have the same sort key, so items with the same sort key are ordered by their own key.
       const sorted = partition(query)
         .filter(([sk]) => inRange(sk))
         .map(([sk, item]) => [`${sk}\u0000${keyOf(item)}`, item] as const)

@@ -2,7 +2,7 @@ import { refuse } from './lexer.ts'
 import type { Call, Type } from './tree.ts'
 import { commonOf, isA, isNumber, isWhole, printedTypes, type Typed } from './typed.ts'
 
-/** A call in DuckDB's SQL, without DISTINCT, FILTER and OVER. `cast` is set if DuckDB's result has another type than the service's. */
+/** A call in DuckDB's SQL, without DISTINCT, FILTER and OVER. `cast` is set if the result of DuckDB has another type than that of the service. */
 type Core = Readonly<{ name: string; args: readonly string[]; type: Type; cast?: string; distinct?: true }>
 type Rule = (args: readonly Typed[], call: Call) => Core | undefined
 
@@ -39,7 +39,7 @@ const sum: Rule = ([value, ...rest]) => {
 const count: Rule = (args, { star }) =>
   star || args.length === 1 ? { name: 'count', args: star ? ['*'] : sqlOf(args), type: 'bigint' } : undefined
 
-/** The value in the row of the extreme, even if it is null. DuckDB's plain arg_max would take another row. */
+/** The value in the row with the smallest or largest `by`, even if this value is null. DuckDB's plain `arg_max` would skip rows with a null value. */
 const valueAtExtreme =
   (name: string): Rule =>
   ([value, by, ...rest]) =>

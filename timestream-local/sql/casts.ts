@@ -14,14 +14,14 @@ const NAMES: Readonly<Record<string, Type>> = {
 }
 const WHOLE = "'[+-]?[0-9]+'"
 
-/** Prints nanoseconds as `2026-03-18 12:00:00.000000000`. */
+/** Returns SQL that formats nanoseconds as `2026-03-18 12:00:00.000000000`. */
 const printed = (sql: string): string =>
   `(strftime(make_timestamp_ns(${sql}), '%Y-%m-%d %H:%M:%S') || '.' || lpad(CAST((${sql}) % 1000000000 AS VARCHAR), 9, '0'))`
 
 const toWhole = ({ sql, type: from }: Typed, type: Type, isTry: boolean): string | undefined => {
   const cast = `${isTry ? 'TRY_CAST' : 'CAST'}`
   if (isWhole(from) || from === 'boolean') return `${cast}(${sql} AS ${type})`
-  // The service rounds halves away from zero, DuckDB rounds them to the even neighbour.
+  // The service rounds halves away from zero, as `round` does. A cast in DuckDB alone would round them to the even neighbour.
   if (from === 'double') return `${cast}(round(${sql}) AS ${type})`
   if (from !== 'varchar') return undefined
   const otherwise = isTry ? 'NULL' : `error('Cannot cast a varchar to ${type}')`

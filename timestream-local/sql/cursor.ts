@@ -10,7 +10,7 @@ export type Cursor = Readonly<{
   takesSymbol: (symbol: string) => boolean
   needWord: (word: string) => void
   needSymbol: (symbol: string) => void
-  /** Takes a name: a quoted one, or a word that is not reserved. */
+  /** Takes a name: a quoted name, or a word that is not reserved. */
   name: (what: string) => string
   nested: <T>(parse: () => T) => T
 }>

@@ -5,7 +5,7 @@ import type { Call, Expression, Frame, Sort, Window } from './tree.ts'
 
 const MAX_CHAIN = 500
 
-/** Parses operators of one level from left to right. The depth of the tree is the length of the chain, so the length has a limit. */
+/** Parses operators of one precedence level from left to right. Each operator makes the tree one level deeper, so their number has a limit. */
 const chain = (cursor: Cursor, next: (cursor: Cursor) => Expression, isOperator: () => boolean): Expression => {
   let left = next(cursor)
   for (let links = 0; isOperator(); links += 1) {
@@ -16,7 +16,7 @@ const chain = (cursor: Cursor, next: (cursor: Cursor) => Expression, isOperator:
   return left
 }
 
-/** Parses an expression. The levels, from loose to tight: OR, AND, NOT, comparison, addition, multiplication, sign, primary. */
+/** Parses an expression. The precedence levels, lowest first: OR, AND, NOT, comparison, addition, multiplication, sign, primary. */
 export const expression = (cursor: Cursor): Expression =>
   cursor.nested(() => chain(cursor, conjunction, () => cursor.isWord('OR')))
 const conjunction = (cursor: Cursor): Expression => chain(cursor, negation, () => cursor.isWord('AND'))

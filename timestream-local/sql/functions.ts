@@ -4,7 +4,7 @@ import type { Type } from './tree.ts'
 import { commonOf, isA, isNumber, isWhole, printedTypes, type Typed } from './typed.ts'
 
 export type Called = Readonly<{ at: At; name: string; args: readonly Typed[]; nowNs: bigint }>
-/** The value of a call. Undefined if the function does not take these arguments. */
+/** Returns the SQL and the type of a call. Undefined if the function does not take these arguments. */
 type Rule = (args: readonly Typed[], call: Called) => Typed | undefined
 
 const MONTHS: Readonly<Record<string, number>> = { month: 1, quarter: 3, year: 12 }
@@ -64,7 +64,7 @@ const dateTrunc: Rule = ([unit, of], call) => {
   if (unit === undefined || of === undefined || !isA(of.type, 'timestamp')) return undefined
   const name = unitOf(unit, call)
   if (name in MONTHS) return { sql: `epoch_ns(date_trunc('${name}', ${calendar(of.sql)}))`, type: 'timestamp' }
-  // Weeks begin on Monday, and 1970 began on a Thursday.
+  // Weeks begin on Monday, and 1970 began on a Thursday, so a week begins three days before a multiple of seven days.
   const shift = name === 'week' ? 3n * DAY_NS : 0n
   return { sql: `(${of.sql} - (${of.sql} + ${shift}) % ${NS_OF_UNIT[name]})`, type: 'timestamp' }
 }
@@ -88,7 +88,7 @@ const dateAdd: Rule = ([unit, count, of], call) => {
   }
 }
 
-/** The number of whole units between two times. DuckDB's function of this name counts the crossed boundaries. */
+/** The number of whole units between two times. DuckDB's own `date_diff` is not used, because it counts the crossed boundaries of units. */
 const dateDiff: Rule = ([unit, from, to], call) => {
   if (
     unit === undefined ||
@@ -115,7 +115,7 @@ const numeric =
   ([value]) =>
     value !== undefined && isNumber(value.type) ? { sql: sql(value.sql), type: result ?? value.type } : undefined
 
-/** Rounds doubles. Whole numbers stay as they are, because DuckDB would convert them to doubles. */
+/** Rounds doubles up or down. Whole numbers are not passed to DuckDB's function, because it would convert them to doubles. */
 const towards =
   (name: 'ceil' | 'floor'): Rule =>
   ([value]) =>
@@ -132,7 +132,7 @@ const ofStrings =
       ? { sql: sql(...args.map((value) => value.sql)), type: result }
       : undefined
 
-/** The extreme of the arguments. Null if one of them is null; DuckDB itself would ignore nulls. */
+/** The greatest or least argument. Null if one of the arguments is null, because the service does so. DuckDB itself would ignore nulls. */
 const extreme =
   (name: 'greatest' | 'least'): Rule =>
   (args, { at }) => {

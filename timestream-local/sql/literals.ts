@@ -22,7 +22,7 @@ const interval = (cursor: Cursor, at: At): Literal => {
   return { kind: 'literal', at, type: 'interval', value: nanosecondsOf(`${amount}${unit}`, at) }
 }
 
-/** Parses a literal. Undefined if the cursor is not at one. */
+/** Parses a literal. Undefined if the cursor is not at a literal. */
 export const literal = (cursor: Cursor): Literal | undefined => {
   const { kind, text, at } = cursor.peek()
   switch (kind) {

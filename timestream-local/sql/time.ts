@@ -35,7 +35,7 @@ export const nanosecondsOf = (text: string, at: At): bigint => {
 
 const FORM = /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,9}))?)?\s*(Z|[+-]\d\d:?\d\d)?)?$/
 
-/** Parses an ISO 8601 instant to nanoseconds since 1970. Without an offset it is UTC, as everywhere in the service. */
+/** Parses an ISO 8601 instant to nanoseconds since 1970. An instant without an offset is in UTC, as everywhere in the service. */
 export const parsedTimestamp = (text: string, at: At): bigint => {
   const [, year = '', month = '', day = '', hour = '00', minute = '00', second = '00', fraction = '', zone = 'Z'] =
     FORM.exec(text) ?? []
@@ -47,14 +47,14 @@ export const parsedTimestamp = (text: string, at: At): bigint => {
   return BigInt(ms) * 1_000_000n + BigInt(fraction.padEnd(9, '0'))
 }
 
-/** Prints a timestamp like the service: `2026-03-18 12:00:00.000000000`. */
+/** Formats a timestamp as the service does: `2026-03-18 12:00:00.000000000`. */
 export const printedTimestamp = (ns: bigint): string => {
   const rest = ((ns % SECOND_NS) + SECOND_NS) % SECOND_NS
   const text = new Date(Number((ns - rest) / 1_000_000n)).toISOString()
   return `${text.slice(0, 10)} ${text.slice(11, 19)}.${String(rest).padStart(9, '0')}`
 }
 
-/** Prints an interval like the service, with days and time: `0 06:00:00.000000000`. */
+/** Formats an interval as the service does, with days and time: `0 06:00:00.000000000`. */
 export const printedInterval = (ns: bigint): string => {
   const length = ns < 0n ? -ns : ns
   return `${ns < 0n ? '-' : ''}${length / DAY_NS} ${printedTimestamp(length % DAY_NS).slice(11)}`

@@ -14,12 +14,12 @@ type Context = Readonly<{
   ctes: ReadonlyMap<string, Source>
   names: Names
 }>
-/** A column of the result. `node` is unset for a column of a star. */
+/** A column of the result. `node` is unset for a column of `SELECT *`. */
 type Item = Typed & Readonly<{ name: string; node?: Expression }>
 
 const fresh = ({ names }: Context, letter: string): string => `${letter}${names.next++}`
 
-/** The query in DuckDB's SQL. The translator creates all names in it, so the SQL contains the caller's text only in literals. */
+/** Translates a query into DuckDB's SQL. The translator generates all names in this SQL, so the text of the caller occurs only in literals. */
 export const translated = (query: Query, { nowNs, table }: Pick<Context, 'nowNs' | 'table'>): Translated =>
   selected(query, { nowNs, table, ctes: new Map(), names: { next: 0 } })
 
@@ -47,7 +47,7 @@ const selected = (query: Query, outer: Context): Translated => {
   }
 }
 
-/** A query as a relation. Inside, its result columns have the names o0, o1, …. */
+/** Returns a translated query as a relation. In its SQL, the result columns are named o0, o1, …. */
 const asSource = ({ sql, columns }: Translated, names?: readonly string[]): Source => ({
   sql: `(${sql})`,
   columns: columns.map(({ name, type }, index) => ({ name: names?.[index] ?? name, sql: `o${index}`, type })),

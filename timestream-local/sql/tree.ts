@@ -1,6 +1,6 @@
 import type { At } from './lexer.ts'
 
-/** The syntax tree of a query. The parser rejects everything that the tree cannot express. */
+/** The type of a value in the syntax tree, which this file defines. NULL is `unknown`. The parser rejects everything that the tree cannot express. */
 export type Type = 'boolean' | 'integer' | 'bigint' | 'double' | 'varchar' | 'timestamp' | 'interval' | 'unknown'
 export type Literal = Readonly<{
   kind: 'literal'

@@ -3,10 +3,10 @@ import type { Literal, Type } from './tree.ts'
 
 /** A value in DuckDB's SQL, with its type in the service. Timestamps and intervals are nanoseconds in a BIGINT. */
 export type Typed = Readonly<{ sql: string; type: Type; literal?: Literal; finite?: boolean }>
-/** `finite`: the value is never NaN or infinite. That holds for every stored double, and not for the result of a division. */
+/** `hidden`: `SELECT *` omits the column. `finite`: its values are never NaN or infinite. That is true for all stored doubles, not for quotients. */
 export type Column = Readonly<{ name: string; sql: string; type: Type; hidden?: true; finite?: true }>
 export type Bound = Readonly<{ name?: string; columns: readonly Column[] }>
-/** The names of an expression: the relations of FROM, and in ORDER BY the result columns. Also the time of the call. */
+/** The names that an expression can use: the relations of FROM, and in ORDER BY also the result columns. `nowNs` is the time of the call. */
 export type Scope = Readonly<{ nowNs: bigint; relations: readonly Bound[]; results?: ReadonlyMap<string, Typed> }>
 
 const LADDER: readonly Type[] = ['integer', 'bigint', 'double']
@@ -14,7 +14,7 @@ export const isNumber = (type: Type): boolean => LADDER.includes(type) || type =
 export const isWhole = (type: Type): boolean => type === 'integer' || type === 'bigint' || type === 'unknown'
 export const isA = (type: Type, wanted: Type): boolean => type === wanted || type === 'unknown'
 
-/** The type to which both types convert implicitly. Undefined if there is none. A varchar converts to no other type. */
+/** The type to which both types convert implicitly. Undefined if there is no such type. A varchar converts to no other type. */
 export const commonType = (left: Type, right: Type): Type | undefined => {
   if (left === right || right === 'unknown') return left
   if (left === 'unknown') return right
@@ -22,7 +22,7 @@ export const commonType = (left: Type, right: Type): Type | undefined => {
   return low < 0 || high < 0 ? undefined : LADDER[Math.max(low, high)]
 }
 
-/** The common type of all values. Throws with their types if there is none. */
+/** The common type of all values. If there is no common type, throws an error that names their types. */
 export const commonOf = (at: At, what: string, values: readonly Typed[]): Type => {
   let type: Type = 'unknown'
   for (const value of values) {
@@ -34,7 +34,10 @@ export const commonOf = (at: At, what: string, values: readonly Typed[]): Type =
   return type
 }
 
-/** A comparison by the rules of the service: NaN differs from everything, itself included, and is neither more nor less. For DuckDB it is the largest number. */
+/**
+ * Returns the SQL of a comparison by the rules of the service: NaN is not equal to any value (not even to NaN), not more and not less. DuckDB itself
+ * treats NaN as the largest number, so the SQL checks for NaN.
+ */
 export const compared = (operator: string, left: Typed, right: Typed): string => {
   const plain = `${left.sql} ${operator} ${right.sql}`
   const nanChecks = [left, right]

@@ -20,7 +20,7 @@ import { sqlText } from '../storage.ts'
 
 type Of<Kind extends Expression['kind']> = Extract<Expression, { kind: Kind }>
 
-/** An expression in DuckDB's SQL. Checks the types of all parts by the rules of the service. */
+/** Translates an expression into DuckDB's SQL. Checks the types of all parts by the rules of the service. */
 export const valueOf = (node: Expression, scope: Scope): Typed => {
   switch (node.kind) {
     case 'literal':
@@ -62,7 +62,7 @@ const literal = (node: Literal): Typed => {
   const { type, value } = node
   if (value === null) return { sql: 'NULL', type, literal: node }
   if (type === 'varchar') return { sql: sqlText(String(value)), type, literal: node }
-  // DuckDB reads a literal with an exponent as DOUBLE, and one without as a decimal, which rounds differently.
+  // The exponent makes it a DOUBLE for DuckDB. A literal without an exponent would be a DECIMAL, which rounds differently.
   if (type === 'double') return { sql: Number(value).toExponential(), type, literal: node, finite: true }
   return { sql: typeof value === 'bigint' ? `${value}::BIGINT` : String(value).toUpperCase(), type, literal: node }
 }
@@ -101,7 +101,7 @@ const numeric = (operator: string, left: Typed, right: Typed): Typed | undefined
   if (type === undefined) return undefined
   if (operator !== '/' && operator !== '%') return { sql: `(${left.sql} ${operator} ${right.sql})`, type }
   if (!isWhole(type)) return { sql: `(${left.sql} ${operator} ${right.sql})`, type }
-  // The quotient of whole numbers is a whole number. A division by zero is an error; DuckDB would return NULL.
+  // In the service, the quotient of whole numbers is a whole number, and a division by zero is an error. DuckDB itself would return NULL.
   return {
     sql: `(CASE WHEN ${right.sql} = 0 THEN error('Division by zero') ELSE ${left.sql} ${operator === '/' ? '//' : '%'} ${right.sql} END)`,
     type,
@@ -191,7 +191,7 @@ const windowOf = ({ over }: Call, scope: Scope): string => {
     .join(' ')
 }
 
-/** The ORDER BY term. The service sorts nulls last in both directions. */
+/** The ORDER BY term. By default, the service sorts nulls last in both directions. */
 export const sorted = (sql: string, { descending, nullsFirst }: { descending: boolean; nullsFirst: boolean }): string =>
   `${sql} ${descending ? 'DESC' : 'ASC'} NULLS ${nullsFirst ? 'FIRST' : 'LAST'}`
 

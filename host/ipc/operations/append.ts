@@ -75,7 +75,7 @@ export const appendEvent: Handler<'append'> = async (runtime, args) => {
   const { store, outcomes } = serving()
   const [trial = { kind: 'pending' as const }] = await tryEvents({ domain: known, codec, log, store }, [event])
   const changes = trial.kind === 'applied'
-  // A late reading changes no item, but it is a point of the series. So it is appended.
+  // A duplicate of itself is an accepted event that changes no item. Example: a late reading is only a point of the series. So it is appended.
   const isUnchanged = trial.kind === 'duplicate' && trial.of === meta.eventId
   if (!changes && !isUnchanged)
     return { domain, type, key, eventId: meta.eventId, position: null, outcome: trial, changes }
@@ -96,7 +96,7 @@ export const appendEvent: Handler<'append'> = async (runtime, args) => {
   }
 }
 
-/** Without an actor the event comes from the operator, and rules about the permissions of users do not refuse it. */
+/** The envelope. Without an actor the event comes from the operator, and rules about the permissions of users do not refuse the event. */
 const metaOf = (
   {
     type,

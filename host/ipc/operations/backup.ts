@@ -9,16 +9,17 @@ import type { Runtime } from '../../wiring/runtime.ts'
 import { MARKER } from '../../folder/folder.ts'
 import { KEY_FILE, keyFileIn } from '../../wiring/sealing.ts'
 
+/** Both paths are absolute, and both folders are empty. */
 export interface BackupPaths {
-  /** Both paths are absolute, and both folders are empty. */
   readonly folder: string
   readonly keys: string
 }
 
 /**
  * Copies an embedded folder while its server runs. The order makes the copies consistent: items and points are copied before the ledger,
- * the control table and the log, so they are never ahead of the log. The keys are copied last, so every event of the copied log has its key.
- * A flip, a finished rebuild, a drop, a discard or a forgotten person in between would leave inconsistent copies. Fault: `backup-disturbed`.
+ * the control table and the log, so the items are never ahead of the log. The keys are copied last, so every event of the copied log has its
+ * key. Fault: `backup-disturbed` if a flip, a finished rebuild, a drop, a discard or a forgotten person changed the folder during the copies,
+ * because such copies do not fit each other.
  */
 export const backUp: Handler<'backup'> = async (runtime, { folder, keys }, output) => {
   const { adapters, config } = runtime
@@ -55,7 +56,8 @@ const copyGenerations = async (pipeline: Pipeline, folder: string): Promise<void
     if (state !== 'following') continue
     const { store, series } = await pipeline.generation(generation)
     await store.copy?.(folderOf(folder, 'tables', domain.table.name, `g${generation}`))
-    // Points are written before the checkpoint of their events, and are harmless when they are written again.
+    // A processor writes points before the checkpoint of their events. So the copy of the points has at least the points of the copied table. A
+    // point that is newer than the checkpoint is written again after a restore, which changes nothing.
     if (series?.copy !== undefined && domain.series !== undefined)
       await series.copy(folderOf(folder, 'series', `${domain.series.database}.${domain.series.name}`, `g${generation}`))
   }
@@ -67,7 +69,7 @@ const folderOf = (...parts: readonly string[]): string => {
   return folder
 }
 
-/** The decisions of operators that all copies must contain, as text. */
+/** The decisions of operators that all copies must contain, as a text. Two equal texts: there was no decision in between. */
 const decisionsOf = async ({ pipelines }: Runtime): Promise<string> =>
   JSON.stringify(
     await Promise.all(

@@ -9,22 +9,22 @@ import type { Handler, OperationOutput } from '../operations.ts'
 export interface EventsArgs {
   readonly domain: string
   readonly key?: string
-  /** Epoch milliseconds. Compared with the time at which the log received the event. */
+  /** Only events that the log received at or after `from` and before `to`, in epoch milliseconds. Default: all. */
   readonly from?: number
   readonly to?: number
-  /** Only the newest events, at most this many. */
+  /** Only the newest events, and at most this number. */
   readonly last?: number
-  /** Continues with new events. Without `last` and `from` it begins at the end of the log. */
+  /** Continues with new events. Without `last` and `from`, the output begins at the end of the log. */
   readonly follow?: boolean
 }
 
 export interface EventRow {
   readonly position: string
-  /** When the log received the event. The envelope contains when it was recorded. */
+  /** The time at which the log received the event, RFC 3339. The envelope of the event contains the time at which the event was recorded. */
   readonly appendedAt: string
   readonly key: string | null
   readonly type: string
-  /** As JSON: a BigInt is its digits. */
+  /** The event as JSON: a BigInt is a text of its digits. Absent if the event cannot be decoded. */
   readonly event?: Event
   /** The reason why the event cannot be decoded. */
   readonly fault?: { readonly code: string; readonly message: string }
@@ -37,7 +37,7 @@ interface EventsReport {
 
 const FOLLOW_MS = 200
 
-/** Reads the log, decoded. An event that cannot be decoded is reported with the reason. */
+/** Reports the decoded events of the log as rows. The row of an event that cannot be decoded contains the reason. */
 export const readEvents: Handler<'events'> = async (runtime, args, output) => {
   const pipeline = runtime.pipeline(args.domain)
   const watermarks = await watermarksOf(pipeline, args)
@@ -59,7 +59,10 @@ export const readEvents: Handler<'events'> = async (runtime, args, output) => {
   }
 }
 
-/** The partitions to read: with a key only its own. Only a read from the beginning fails if the log lost its first events. */
+/**
+ * The partitions to read. With a key: only the partition of the key. Fault: `log-trimmed` if the log lost its first events and the command reads all
+ * keys from the beginning.
+ */
 const watermarksOf = async (
   { log }: Pipeline,
   { key, last, follow, from }: EventsArgs,
@@ -84,11 +87,11 @@ const readToEnd = async (
   }
 }
 
-/** A key is read to the end as of the read, which may be later than the watermark from which `follow` continues. */
+/** The records before the watermark. `readKey` can return later records, which `follow` would report a second time. */
 const before = (high: number, records: readonly LogRecord[]): readonly LogRecord[] =>
   records.filter(({ offset }) => offset < high)
 
-/** The first part of a partition that a search for some of its events reads. */
+/** The number of offsets at the end of a partition that a search by key or time reads first. If that is not enough: `GROWTH` times more. */
 const SEARCHED = 10_000
 const GROWTH = 8
 
@@ -109,7 +112,7 @@ export const lastOf = async (
     .map(({ record }) => record)
 }
 
-/** Gives each record a time that never decreases within its partition: the clocks of two processes can differ. */
+/** Gives each record of a partition a time that never decreases. The times in the log can decrease, because the clocks of processes differ. */
 const inOrder = (
   records: readonly LogRecord[],
 ): readonly { readonly record: LogRecord; readonly receivedAt: number }[] => {
@@ -117,7 +120,7 @@ const inOrder = (
   return records.map((record) => ({ record, receivedAt: (receivedAt = Math.max(receivedAt, record.timestamp)) }))
 }
 
-/** Reads from near the end. If that part has too few of the wanted events, reads a larger part, up to the whole partition. */
+/** The newest wanted records of a partition. Reads its end. If that part has too few of them, reads a larger part, up to the whole partition. */
 const lastIn = async (
   log: Readable,
   { partition, low, high }: Watermarks,
@@ -163,7 +166,7 @@ export const rowOf = async (codec: Codec, record: LogRecord): Promise<EventRow> 
 /** The faults of a key store that cannot return a key. */
 const KEY_FAULTS: readonly string[] = ['key-missing', 'key-unreadable', 'key-encryption-key-wrong']
 
-/** If the key of the personal data is not available, the event is shown with a mark in its place. */
+/** Decodes an event. If the key of its personal data is not available, `personal` is `SEALED_PERSONAL`. */
 const decoded = async (codec: Codec, record: LogRecord): Promise<Event> => {
   const { value } = record
   try {

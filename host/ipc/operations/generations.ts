@@ -11,7 +11,10 @@ export interface GenerationRow {
   readonly domain: string
   readonly generation: number
   readonly table: string
-  /** `half-built`: incomplete, and no process builds it. `standing`: complete, but no processor follows it. `missing`: its table does not exist. */
+  /**
+   * `half-built`: incomplete, and no process builds it. `standing`: complete, but no processor follows it. `missing`: its table does not exist.
+   * `damaged`: its table cannot be opened.
+   */
   readonly state: 'missing' | 'damaged' | 'serving' | 'following' | 'standing' | 'building' | 'half-built' | 'dropping'
   readonly foldVersion: number
   /** The next offset to fold, by partition. */
@@ -21,7 +24,7 @@ export interface GenerationRow {
   readonly bytes: number | null
   readonly createdAt: string
   readonly servingSince: string | null
-  /** The running or interrupted build, with its builder and its progress. Null if the generation is complete. */
+  /** The running or interrupted build, with its progress. `by`: the process that builds, null if none does. Null if no build is open. */
   readonly build: {
     readonly by: string | null
     readonly since: string | null

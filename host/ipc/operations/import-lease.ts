@@ -4,7 +4,7 @@ import type { Pipeline } from '../../../processors/engine/run/pipeline.ts'
 import { Fault } from '../../../schemas/fault.ts'
 import { isEmbedded, type Runtime } from '../../wiring/runtime.ts'
 
-/** The lease of one importer: while it is valid, nobody else imports into the domain. It covers one part of a file. */
+/** The lease of one importer for one part of a file. While the lease is valid, no other importer can import into the domain. */
 export interface ImportLease {
   readonly pipeline: Pipeline
   /** Extends the lease. Fault: `import-running` if another process has acquired it. */
@@ -13,7 +13,10 @@ export interface ImportLease {
 
 const pending = new WeakMap<Pipeline, Promise<unknown>>()
 
-/** Runs `work` while no other part is imported into the domain, in this process or another one. Each part is checked against the items that the previous part changed. */
+/**
+ * Runs `work` while no other part is imported into the domain, in this process or another one. So each part is checked against the items that the
+ * previous part has changed.
+ */
 export const withImportLease = <T>(
   runtime: Runtime,
   domain: string,
@@ -33,7 +36,7 @@ export const withImportLease = <T>(
   return done
 }
 
-/** How long a process waits for the lease. The lease of a process that died expires earlier. */
+/** The maximum wait for the lease, in milliseconds. It is longer than a lease, so the lease of a dead process expires during the wait. */
 const WAIT_MS = 90_000
 const POLL_MS = 200
 

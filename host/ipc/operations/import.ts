@@ -21,7 +21,7 @@ import { withImportLease, type ImportLease } from './import-lease.ts'
 
 export interface ImportArgs {
   readonly domain: string
-  /** Derived from the content of the file. */
+  /** The id of the import, derived from the content of the file. */
   readonly importId: string
   readonly lines: readonly ImportLine[]
 }
@@ -41,18 +41,18 @@ export interface RowResult {
 
 /** The result of a part of a file. */
 export interface Imported {
-  /** One for each line of the part, in the same order. */
+  /** One result per line of the part, in the order of the lines. */
   readonly results: readonly RowResult[]
   readonly events: number
-  /** Events that count at the end, by key. */
+  /** By key: the number of events in this part that the record of a complete import counts. See `Importer.completion`. */
   readonly counts: Readonly<Record<string, number>>
   /** The keys for which this run, or an earlier run with the same file, appended events. */
   readonly changed: readonly string[]
 }
 
 /**
- * Appends rows of other tables as events. The folds are tried first, so the log gets only events that they will apply. A row that was imported
- * before, or that a rule refuses, appends nothing. Resolves when all appended events are folded.
+ * Appends rows of other tables as events. Tries the folds first, so that the log gets only events that the folds will apply. A row that was
+ * imported before, or that a rule refuses, appends nothing. Resolves when all appended events are folded.
  */
 export const importLines: Handler<'import'> = (runtime, args) =>
   withImportLease(runtime, args.domain, (lease) => importPart(runtime, lease, args))
@@ -130,7 +130,7 @@ interface NewEventsParts {
   readonly now: number
 }
 
-/** The events of a row, without those that the domain contains already. Their ids are derived from the row. */
+/** The events of a row that the domain does not contain yet. The event ids are derived from the row, so a repeated import has the same ids. */
 const newEventsOf = async (
   { clock }: Runtime,
   pipeline: Pipeline,
@@ -155,7 +155,7 @@ const eventOf = (
 
 interface Appended {
   readonly sent: readonly Sent[]
-  /** The reason of the first refusal of each row, by its index. */
+  /** By index of a row: the reason of the first refusal of the row. */
   readonly refused: ReadonlyMap<number, string>
 }
 
@@ -194,7 +194,7 @@ const append = async (
     ...tried.flatMap(({ at, event }, index) => reasonOf(at, event, trials[index])),
     ...sent.flatMap(({ at, event }, index) => reasonOf(at, event, folded[index])),
   ]
-  // The other events of a row whose first event is refused are refused for that reason.
+  // If the first event of a row is refused, the other events of the row are refused because of it. So the first reason of a row is reported.
   return { sent, refused: new Map(reports.toReversed().map(({ at, reason }) => [at, reason])) }
 }
 
@@ -213,7 +213,7 @@ interface Sent {
   readonly record: NewRecord
 }
 
-/** Leaves out events that the codec refuses, and reports them. */
+/** Encodes the events. An event that the codec rejects is not in `sent`: its reason is in `refused`. */
 const encoded = async (
   { codec }: Pipeline,
   fresh: readonly Omit<Sent, 'record'>[],
@@ -236,11 +236,11 @@ export interface ImportEnd {
   readonly domain: string
   readonly importId: string
   readonly source: string
-  /** Events that count, by key, for the keys that the import changed, in this run or an earlier one. */
+  /** The sum of `Imported.counts` of all parts, for each key that the import changed, in this run or an earlier one. */
   readonly counts: Readonly<Record<string, number>>
 }
 
-/** Appends the record of a complete import for each key, if the domain has such an event and the log does not contain the record yet. */
+/** Appends one event per key that records the complete import. Appends nothing if the domain has no such event, or if the log contains it already. */
 export const endImport: Handler<'import-end'> = async (runtime, { domain, importId, source, counts }) => {
   const { completion } = runtime.config.domains.importerOf(domain)
   const now = runtime.clock.now()
@@ -259,7 +259,7 @@ export const endImport: Handler<'import-end'> = async (runtime, { domain, import
 
 const FOLDED_MS = 60_000
 
-/** Throws `import-behind` if the serving generation has not folded the log up to its present end: it cannot show which rows are known. */
+/** Throws `import-behind` if the items do not reach the present end of the log in time: they would not show which rows were imported before. */
 const requireFolded = async (pipeline: Pipeline): Promise<void> => {
   const { outcomes } = pipeline.serving()
   const ends = (await pipeline.log.watermarks()).filter(({ high }) => high > 0)

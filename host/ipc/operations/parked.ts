@@ -23,13 +23,13 @@ export interface ParkedRow {
   readonly type: string
   readonly code: string
   readonly reason: string
-  /** When the parked event was recorded, RFC 3339. The items of the key are as of then. */
+  /** The time at which the parked event was recorded, RFC 3339. The items of the key contain only the events before this event. */
   readonly since: string
   readonly waiting: number
   readonly stack: string
   /** The decoded event, or the reason why it cannot be decoded. */
   readonly record?: EventRow
-  /** The first bytes of the record, in hex. */
+  /** The first `SHOWN_BYTES` bytes of the record, in hex. Absent if the log does not contain the record. */
   readonly bytes?: string
   readonly size?: number
 }
@@ -47,7 +47,7 @@ export interface ParkedArgs {
   readonly generation?: number
 }
 
-/** Either one parked key, or all of them. */
+/** `id`: one parked key. `all`: every parked key. Exactly one of both is set. */
 export interface RetryArgs {
   readonly id?: string
   readonly all?: boolean
@@ -62,14 +62,14 @@ export interface DiscardArgs {
 export interface RetryResult {
   readonly asked: number
   readonly healed: number
-  /** Keys that are still parked, by the same event or a later one. */
+  /** The number of keys that are still parked, by the same event or a later one. */
   readonly still: number
-  /** Keys that no processor has retried yet. */
+  /** The number of keys that no processor has retried yet. */
   readonly pending: number
 }
 
 const SHOWN_BYTES = 1_024
-/** How long a command waits for the processor that owns the partition. The processor looks every 5 s. */
+/** The maximum wait for the processor that owns the partition, in milliseconds. The processor looks for requested retries every 5 s. */
 const WAIT_MS = 15_000
 const POLL_MS = 50
 
@@ -125,7 +125,7 @@ const entriesOf = async ({ log, serving }: Pipeline, { store } = serving()): Pro
 const pipelinesOf = (runtime: Runtime, domain: string | undefined): readonly Pipeline[] =>
   domain === undefined ? [...runtime.pipelines.values()] : [runtime.pipeline(domain)]
 
-/** Opens a listed generation only: to open another one would create it. */
+/** Opens a generation of the control table. Any other number is a fault, because opening it would create a generation. */
 const listedGeneration = async (pipeline: Pipeline, generation: number) => {
   const listed = await pipeline.control.generations(pipeline.domain.name)
   if (!listed.some((each) => each.generation === generation)) throw unknownGeneration(pipeline.domain.name, generation)
@@ -157,7 +157,7 @@ export const showParked: Handler<'parked-show'> = async (runtime, { id }) => {
   return rowOfParked(found, found.pipeline.serving().generation)
 }
 
-/** Requests the retry in the rows of the parked keys, where the owner of the partition reads it. If this process is the owner, it retries at once. */
+/** Writes the request into the rows of the parked keys, for the owner of the partition. If this process is the owner, it retries at once. */
 export const retryParked: Handler<'parked-retry'> = async (runtime, { id, all }) => {
   if ((id === undefined) !== (all === true)) throw new Fault('bad-usage', 'Name one parked key, or add --all.')
   const found = id === undefined ? await everyEntry(runtime) : await find(runtime, id)
@@ -165,7 +165,7 @@ export const retryParked: Handler<'parked-retry'> = async (runtime, { id, all })
   return healed(runtime, found)
 }
 
-/** Requests the retry in every followed generation. An event that crashed a process is tried again too. */
+/** Requests the retry in every followed generation. Clears the verdict of the crash guard, so an event that crashed processes is tried again. */
 const retryOne = async ({ pipeline, entry }: Found): Promise<void> => {
   await pipeline.verdicts.clear(pipeline.domain.name, entry)
   for (const { store } of await followingGenerations(pipeline)) await requestRetry(store, entry)
@@ -216,7 +216,10 @@ const everyEntry = async (runtime: Runtime): Promise<readonly Found[]> => {
   return lists.flat()
 }
 
-/** Finds parked keys by id, by position (`partition:offset`, with or without the domain) or by key. One event can be parked in several projections. */
+/**
+ * Finds a parked key by id, by position (`partition:offset`, with or without the domain) or by key. Several entries if one event is parked in
+ * several projections. Faults: `bad-usage` if several events match, `parked-unknown` if none matches.
+ */
 const find = async (runtime: Runtime, id: string): Promise<readonly [Found, ...Found[]]> => {
   const every = await everyEntry(runtime)
   const positions = ({ pipeline, entry }: Found): readonly string[] => [

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Handler } from '../operations.ts'
 import type { ControlArgs, ControlMethod, ControlResults } from '../operations.ts'
 
-// The operations for a command that folds in its own process. Only the server reads the items as a whole, and only the server writes the control table.
+// The operations for a command that folds in its own process next to a server. Only the server opens the items and writes the control table.
 
 export const scanStore: Handler<'store-scan'> = async (runtime, { domain, generation }, output) => {
   const { store } = await runtime.pipeline(domain).generation(generation)
@@ -35,9 +35,9 @@ export const checkpointsOf: Handler<'store-checkpoints'> = async (runtime, { dom
   return store.checkpoints()
 }
 
-/** The log is quiet for at most this time. A command that opens the log closes its connection when it has done so, after a few milliseconds. */
+/** The maximum time without appends to the log, in milliseconds. A command that has opened the log ends this time: it closes its connection. */
 const QUIET_MS = 10_000
-/** A command opens the log only within this time after its request: the log is then certainly still quiet. */
+/** A command opens the log only within this time after its request, in milliseconds, because the log is then certainly still without appends. */
 export const OPENING_MS = QUIET_MS / 2
 
 export const quietLog: Handler<'log-quiet'> = async ({ adapters: { logs } }, _, output) => {
@@ -56,7 +56,7 @@ type ControlMethods = { readonly [M in ControlMethod]: (...args: ControlArgs[M])
 export const callControl: Handler<'control'> = async (runtime, { domain, verb, args }) => {
   const { control, refresh } = runtime.pipeline(domain)
   const result = await callMethod(control, verb, args)
-  // These two change which generations this server follows and serves.
+  // These two methods change the generations that this server follows and serves, so the server reads the control table again.
   if (verb === 'follow' || verb === 'flip') await refresh()
   return result
 }

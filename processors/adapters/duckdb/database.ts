@@ -6,19 +6,19 @@ import { createCopies } from '../copies.ts'
 
 /** A DuckDB file. Writes share one connection and run one after another. Each query has its own connection. */
 export interface Database {
-  /** Runs the work in one transaction. When it resolves, all of it is on disk. If it rejects, nothing is. */
+  /** Runs the work in one transaction. When the promise resolves, all changes of the work are on disk. If the promise rejects, none is stored. */
   write<T>(work: (connection: DuckDBConnection) => Promise<T>): Promise<T>
-  /** The rows of a query, in pages. */
+  /** Returns the rows of a query, in pages. Calls `sql` after the file is open. If `sql` returns undefined, there are no rows. */
   rows(sql: () => string | undefined): AsyncGenerator<readonly (readonly DuckDBValue[])[]>
   /** Copies the committed content of one moment into a new file. */
   copy(file: string): Promise<void>
   close(): Promise<void>
 }
 
-/** The store shares the machine with the rest of the program. */
+/** DuckDB may use only these resources, because it shares the machine with the rest of the program. */
 const LIMITS = { threads: '2', memory_limit: '256MB' }
 
-/** Loads DuckDB and opens the file at the first call. Runs `prepare` before anything else. */
+/** The first use of the database loads DuckDB, opens the file and runs `prepare`. If this fails, the next use tries again. */
 export const openDatabase = (path: string, prepare: (connection: DuckDBConnection) => Promise<void>): Database => {
   let opened: Promise<{ readonly instance: DuckDBInstance; readonly writer: DuckDBConnection }> | undefined
   let lastWrite: Promise<unknown> = Promise.resolve()

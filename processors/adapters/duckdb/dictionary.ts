@@ -3,15 +3,15 @@ import { type Point, seriesName } from '../../../projections/series.ts'
 
 type Dims = Point['dims']
 
-/** Numbers each combination of dimensions, so that rows are small and a filter is a list of numbers. */
+/** Assigns a number to each combination of dimension values. Rows store only this number, so they are small, and a filter is a list of numbers. */
 export interface Dictionary {
   load(connection: DuckDBConnection): Promise<void>
-  /** Numbers the new combinations of these points, in the transaction that writes the points. */
+  /** Assigns numbers to the new combinations of these points. To be called in the transaction that writes the points. */
   add(connection: DuckDBConnection, points: readonly Point[]): Promise<void>
   idOf(point: Point): number
   dimsOf(id: number): Dims
   idsWith(where: Dims): readonly number[]
-  /** All numbers, sorted by their dimensions. */
+  /** All numbers, in the order of their dimension values. */
   ids(): readonly number[]
 }
 

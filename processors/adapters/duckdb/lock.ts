@@ -5,18 +5,19 @@ import type { Database } from '@duckdb/node-bindings'
 import { Fault, messageOf } from '../../../schemas/fault.ts'
 import { syncPath } from '../sync-path.ts'
 
-/** An exclusive lock on a file. The kernel releases it when the process ends, also after a kill. */
+/** An exclusive lock on a file. The kernel releases the lock when the process ends, even if the process is killed. */
 export interface FileLock {
   release(): void
 }
 
 /**
- * The locks of this process, by device and inode. The kernel's locks (fcntl) belong to a process: a second open in the same process succeeds, and
- * its close releases the lock. So this map rejects the second open. It also refers to each database, because the garbage collector would close it.
+ * The locks of this process, by device and inode of the file. The kernel's locks (fcntl) belong to a process: the same process could open the file
+ * a second time, and closing that second file would release the lock. So `takeFileLock` looks into this map first. A value is undefined while its
+ * file is being opened. The map also keeps each database referenced, because the garbage collector would close an unreferenced database.
  */
 const ownLocks = new Map<string, Database | undefined>()
 
-/** A lock file contains no data. */
+/** The minimum for DuckDB, because a lock file contains no data. */
 const LIMITS = { threads: '1', memory_limit: '16MB' }
 
 /**
@@ -55,7 +56,7 @@ interface Duckdb {
   close(database: Database): void
 }
 
-/** Loads the bindings only. Every start and most commands take the lock, and `@duckdb/node-api` takes three times as long to load. */
+/** Loads only the bindings, because every start and most commands take the lock, and `@duckdb/node-api` takes three times as long to load. */
 const loadDuckdb = async (): Promise<Duckdb> => {
   const { default: bindings } = await import('@duckdb/node-bindings')
   const config = bindings.create_config()
@@ -71,7 +72,7 @@ export const isFileLocked = async (path: string): Promise<boolean> => {
   return lock === undefined
 }
 
-/** Writes the file under another name and then links it, so `path` is absent or complete. DuckDB rejects a file that a crash cut off. */
+/** Writes the file under another name and then links it to `path`. So a crash leaves no incomplete file at `path`, which DuckDB would reject. */
 const createLockFile = async (path: string, { open, close }: Duckdb): Promise<void> => {
   const draft = `${path}.${randomBytes(4).toString('hex')}`
   try {

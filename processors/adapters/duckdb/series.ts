@@ -49,7 +49,7 @@ const openSeries = (spec: SeriesSpec, path: string): Series => {
     for (const table of tables) await createTable(connection, table)
     await dictionary.load(connection)
   })
-  /** True if the dictionary can contain numbers of a failed write, which are not on disk. */
+  /** True if the dictionary can contain numbers of a failed write. They are not on disk, so the next write loads the dictionary again. */
   let isDictionaryStale = false
   const write: Series['write'] = async (points) => {
     const newest = newestOf(points, spec.dims)
@@ -78,7 +78,7 @@ const openSeries = (spec: SeriesSpec, path: string): Series => {
 }
 
 async function* listPoints({ database, dictionary, tables }: Parts): AsyncGenerator<readonly Versioned[]> {
-  // Opens the file, which loads the dictionary.
+  // This query opens the file, which loads the dictionary for the next lines.
   for await (const _ of database.rows(() => 'SELECT 1')) void _
   for (const table of tables) {
     for (const id of dictionary.ids()) {
@@ -91,7 +91,7 @@ async function* listPoints({ database, dictionary, tables }: Parts): AsyncGenera
 }
 
 const readerOf = ({ database, dictionary, tables }: Parts): SeriesReader => {
-  /** The FROM and WHERE clauses of a stretch. Undefined if the stretch cannot contain points. To be called after the dictionary is loaded. */
+  /** Returns the FROM and WHERE clauses of a stretch. Undefined: the stretch cannot contain points. To be called after the dictionary is loaded. */
   const clausesOf = ({ measure, where, from, to }: Stretch): string | undefined => {
     const ids = dictionary.idsWith(where)
     return ids.length === 0 || to <= from
@@ -128,7 +128,7 @@ const readerOf = ({ database, dictionary, tables }: Parts): SeriesReader => {
 const joined = (select: string, from: string | undefined, rest: string): string | undefined =>
   from === undefined ? undefined : `${select} ${from} ${rest}`
 
-/** Each value has three columns: its count, its sum and its minimum. */
+/** Returns the aggregates of the values named in `of`. Each value has three columns: count, sum and minimum. Values with count 0 are omitted. */
 const aggregates = (of: readonly string[], columns: readonly DuckDBValue[]): Bin['values'] => {
   const found: { [value: string]: Aggregate } = {}
   for (const [index, name] of of.entries()) {

@@ -28,7 +28,10 @@ export const createTable = async (connection: DuckDBConnection, { measure, colum
 
 const stagedName = (measure: string): string => `new ${measure}`
 
-/** Writes points by way of a table in memory, which is many times faster than row by row. Each point may occur only once. */
+/**
+ * Writes points through a temporary table, which is many times faster than row by row. A stored point is replaced only if the new version is higher.
+ * The points must be distinct: at most one per combination of dimensions and instant.
+ */
 export const merge = async (
   connection: DuckDBConnection,
   { measure, columns }: Table,

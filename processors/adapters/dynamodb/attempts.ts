@@ -4,19 +4,20 @@ import { Fault, isFault } from '../../../schemas/fault.ts'
 import { within } from '../within.ts'
 
 /**
- * Why a request failed. `unavailable`: no answer or a broken one, so it may have been applied. `missing`: the table does not exist.
+ * The reason why a request failed. `throttled`: too many requests. `conflict`: another request changes the same item or table.
+ * `unavailable`: no answer or a broken answer, so the request may have been applied. `missing`: the table does not exist.
  * `rejected`: DynamoDB will never accept this request. `refused`: DynamoDB does not accept it now, for example without a permission.
  */
 export type Failure = 'throttled' | 'conflict' | 'unavailable' | 'missing' | 'rejected' | 'refused'
 
-/** Results of a batch request that left items unprocessed, so the rest is sent again. */
+/** Results of an attempt whose batch request left all or some of its items unprocessed. The rest is sent again. */
 export const NOTHING_DONE = Symbol('nothing done')
 export const PARTLY_DONE = Symbol('partly done')
 type Partial = typeof NOTHING_DONE | typeof PARTLY_DONE
 
 export interface AttemptsConfig {
   readonly clock: Clock
-  /** The jitter, from 0 up to but not including 1. */
+  /** Returns the jitter: a random number from 0 up to but not including 1. */
   readonly random: () => number
   readonly maxAttempts: number
   readonly firstDelayMs: number
@@ -24,11 +25,14 @@ export interface AttemptsConfig {
   readonly failed?: ((what: string, why: Failure) => void) | undefined
 }
 
-/** `maybeApplied` is true if an earlier attempt got no answer, so this one can meet its effect. `signal` aborts when the patience ends. */
+/** `maybeApplied` is true if an earlier attempt got no answer, so DynamoDB may have applied it. `signal` is aborted when `patienceMs` is over. */
 export type Attempt<T> = (maybeApplied: boolean, signal?: AbortSignal) => Promise<T | Partial>
 export type Attempts = <T>(what: string, attempt: Attempt<T>) => Promise<T>
 
-/** The only retry loop: exponential backoff with full jitter, and after `maxAttempts` a fault. After progress the count starts again at 0. */
+/**
+ * Returns the only retry loop of this adapter: exponential backoff with full jitter, and a fault after `maxAttempts`. After `PARTLY_DONE` the count
+ * of attempts starts again. The failures `missing`, `rejected` and `refused` throw at once.
+ */
 export const createAttempts =
   ({ clock, random, maxAttempts, firstDelayMs, maxDelayMs, failed }: AttemptsConfig): Attempts =>
   async (what, attempt) => {
@@ -53,7 +57,7 @@ export const createAttempts =
     }
   }
 
-/** The same attempts with a limit of `patienceMs` for all of them. After that the pending request is aborted, and the fault is `store-unavailable`. */
+/** Limits all attempts of a call together to `patienceMs` milliseconds. Then aborts the pending request and throws `store-unavailable`. */
 export const withPatience =
   (attempts: Attempts, { clock, patienceMs }: { readonly clock: Clock; readonly patienceMs: number }): Attempts =>
   async <T>(what: string, attempt: Attempt<T>): Promise<T> => {
@@ -68,6 +72,7 @@ export const withPatience =
     throw tooLate()
   }
 
+/** This set and the next two contain the names of errors and of reasons of a cancelled transaction. */
 const THROTTLED = new Set([
   'ThrottlingException',
   'ProvisionedThroughputExceededException',
@@ -76,7 +81,6 @@ const THROTTLED = new Set([
   'ThrottlingError',
   'ProvisionedThroughputExceeded',
 ])
-/** The names of errors and of reasons of a cancelled transaction. */
 const REJECTED = new Set([
   'ValidationException',
   'ValidationError',
@@ -112,7 +116,7 @@ const failureOf = (error: unknown): Failure => {
 
 const faultOf = (what: string, why: Failure, error: unknown): Fault => {
   const reason = reasonOf(error as ServiceError | undefined)
-  // Not the error itself: it contains the request with its tokens, and causes are logged.
+  // The cause contains only the reason. The error itself contains the request with its tokens, and causes are logged.
   const cause = new Error(reason)
   switch (why) {
     case 'throttled':

@@ -9,7 +9,7 @@ interface PendingLoad {
   readonly resolve: (found: Promise<Found>) => void
 }
 
-/** The most requests at the same time. Further loads wait for the first of them to end. */
+/** The maximum number of concurrent requests. Further loads wait until a request ends. */
 const MAX_REQUESTS = 4
 const MAX_KEYS = 100
 

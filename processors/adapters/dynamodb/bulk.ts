@@ -9,13 +9,13 @@ import type { Pace } from '../../engine/ports/store.ts'
 const MAX_PUTS = 25
 
 export interface BulkConfig {
-  /** The most batches at the same time. */
+  /** The maximum number of concurrent batches. */
   readonly width: number
   /** Limits the write units per second. Default: no limit. */
   readonly pace?: Pace | undefined
 }
 
-/** Writes items in batches without conditions. For a table that no reader uses yet. */
+/** Writes items in batches without conditions. Use it only for a table that no reader uses yet. */
 export const bulk = async (
   table: Table,
   items: Iterable<Stored> | AsyncIterable<Stored>,

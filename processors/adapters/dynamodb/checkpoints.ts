@@ -1,5 +1,5 @@
 import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb'
-import { checkpointMoved, requireCheckpoint } from '../../engine/rows/fencing.ts'
+import { checkpointMoved, requireCheckpoint } from '../../engine/run/fencing.ts'
 import type { Checkpoint, Span } from '../../engine/ports/store.ts'
 import type { Attributes } from './codec.ts'
 import { CHECKPOINTS, type Table } from './table.ts'
@@ -11,7 +11,7 @@ const offsetOf = (item: Attributes | undefined): number => Number(item?.['offset
 /** True if a commit writes the checkpoint. */
 export const isMoved = ({ from, offset }: Checkpoint): boolean => from !== offset
 
-/** True if a commit reads the checkpoint first. A commit that writes the checkpoint only does not: the condition of the write checks it. */
+/** True if a commit must read the checkpoint first. False for a commit that only moves the checkpoint: the condition of that write checks it. */
 export const isConfirmed = (spans: readonly Span[], checkpoint: Checkpoint): boolean =>
   spans.length > 0 || !isMoved(checkpoint)
 
@@ -40,7 +40,7 @@ export const saveCheckpoint = async (table: Table, checkpoint: Checkpoint): Prom
         client.putItem({
           TableName: name,
           Item: { ...keyOf(partition), partition: { N: `${partition}` }, offset: { N: `${offset}` } },
-          // The checkpoint is at `offset` already if an earlier attempt was applied and its answer was lost.
+          // Accepts `offset` too: the checkpoint is already there if an earlier attempt was applied and its answer was lost.
           ConditionExpression:
             from === 0 ? 'attribute_not_exists(PK) OR #offset IN (:from, :offset)' : '#offset IN (:from, :offset)',
           ExpressionAttributeNames: { '#offset': 'offset' },

@@ -4,14 +4,14 @@ import { Fault } from '../../../schemas/fault.ts'
 
 /**
  * Attributes in DynamoDB's format. Numbers are exact: a number is sent in its shortest decimal form, which is read as the same number. Whole
- * numbers beyond 2^53 are read as bigint, all others as number. The marshaller of lib-dynamodb is not used: it does not convert the items of failed
- * conditions, and it rejects or rounds large numbers.
+ * numbers beyond 2^53 are read as bigint, all other numbers as number. The marshaller of lib-dynamodb is not used, because it does not convert the
+ * items of failed conditions, and it rejects or rounds large numbers.
  */
 export type Attributes = Record<string, AttributeValue>
 
 export const toAttributes = (item: Item): Attributes => members(item)
 
-/** Every item that this program writes has `_pos`. An item of another program without it gets -1. */
+/** Every item that this program writes has `_pos`. If another program wrote an item without `_pos`, its `_pos` is -1. */
 export const toStored = (attributes: Attributes): Stored => ({ _pos: -1, ...fromMembers(attributes) }) as Stored
 
 export const toItem = (attributes: Attributes): Item => fromMembers(attributes) as Item
@@ -67,7 +67,7 @@ const numberOf = (text: string): number | bigint => {
   return Number.isSafeInteger(value) || !Number.isInteger(value) ? value : (wholeNumberOf(text) ?? value)
 }
 
-/** The whole number of a text with or without an exponent. Undefined if it is not a whole number. */
+/** Parses the text of a whole number, with or without an exponent. Undefined if the text is not a whole number. */
 const wholeNumberOf = (text: string): bigint | undefined => {
   const [, sign, head, tail = '', exponent = '0'] = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]\+?(-?\d+))?$/.exec(text) ?? []
   const shift = Number(exponent) - tail.length

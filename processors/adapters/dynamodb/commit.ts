@@ -22,7 +22,7 @@ import {
   type Write,
 } from '../../engine/ports/store.ts'
 
-/** Commits the spans in parallel. Throws a fault only after all of them are settled. */
+/** Commits the spans in parallel. Throws only after all spans are settled: the first error, or `RejectedSpans` if some spans can never be written. */
 export const commitSpans = async (table: Table, spans: readonly Span[]): Promise<readonly SpanOutcome[]> => {
   const rejected = new Map<number, Fault>()
   const outcomes = await all(
@@ -93,8 +93,8 @@ const isConditionFailure = (error: unknown): boolean =>
   error.CancellationReasons?.some(({ Code }) => Code === 'ConditionalCheckFailed') === true
 
 /**
- * Reads the items as of one moment. The failed transaction returns only items with failed conditions, and a batch read can return a state
- * between two transactions.
+ * Reads the items of one moment, in a transaction. The failed write transaction returns only the items whose conditions failed, and a batch read
+ * could return some items from before another transaction and some from after it.
  */
 const snapshot = ({ name, client, gate, attempts }: Table, keys: readonly Key[]): Promise<readonly Stored[]> =>
   attempts(`a read of ${name}`, async () => {
@@ -103,7 +103,7 @@ const snapshot = ({ name, client, gate, attempts }: Table, keys: readonly Key[])
     return Responses.flatMap(({ Item }) => (Item === undefined ? [] : [toStored(Item)]))
   })
 
-/** True if the current items are those that this chunk writes. Then an earlier attempt without an answer was applied. */
+/** True if the current items equal the items that this chunk writes. In this case, an earlier attempt without an answer was applied. */
 const isApplied = (chunk: Chunk, current: readonly Stored[]): boolean => {
   const items = new Map(current.map((item) => [keyOf(item), item]))
   return chunk.every((write) =>

@@ -2,7 +2,7 @@ import { DynamoDB, type DynamoDBClientConfig } from '@aws-sdk/client-dynamodb'
 import type { DynamoDBStreams } from '@aws-sdk/client-dynamodb-streams'
 
 export interface Connection {
-  /** Default: AWS, with the region and credentials of the environment. */
+  /** The URL of the service. Default: AWS, with the region and credentials of the environment. */
   readonly endpoint?: string
   readonly region?: string
   readonly credentials?: {
@@ -10,7 +10,7 @@ export interface Connection {
     readonly secretAccessKey: string
     readonly sessionToken?: string
   }
-  /** The most requests, and so sockets, at the same time. Default: 64. */
+  /** The maximum number of concurrent requests and sockets. Default: 64. */
   readonly maxConcurrency?: number
   readonly connectTimeoutMs?: number
   readonly requestTimeoutMs?: number
@@ -18,7 +18,7 @@ export interface Connection {
 
 export const DEFAULT_CONCURRENCY = 64
 
-/** The client never retries. The retry loop of this adapter does, because it needs to track which attempt may have been applied. */
+/** Returns a client that never retries. `createAttempts` retries instead, because the adapter must track if an attempt may have been applied. */
 export const connect = (connection: Connection = {}): DynamoDB => new DynamoDB(configOf(connection))
 
 /** Loads the SDK at the first call, because most processes never read a stream. */
@@ -29,7 +29,8 @@ export const connectStreams = async (connection: Connection = {}): Promise<Dynam
 
 const configOf = (connection: Connection) => {
   const { endpoint, region, credentials, maxConcurrency = DEFAULT_CONCURRENCY } = connection
-  // An endpoint without TLS is an emulator. It accepts any credentials, and it can be slow where DynamoDB would throttle.
+  // An endpoint without TLS (`http:`) is an emulator. An emulator accepts any credentials. It can be slow where DynamoDB would throttle, so its
+  // timeouts are longer.
   const emulator = endpoint?.startsWith('http:') === true
   const agent = { keepAlive: true, maxSockets: maxConcurrency }
   const config: DynamoDBClientConfig = {

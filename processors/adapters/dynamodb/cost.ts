@@ -16,7 +16,7 @@ import { EVERY_PROJECTION, type Log, type LogRecord } from '../../engine/ports/l
 import { isolateRejected } from '../../engine/poison/rejected-spans.ts'
 import { rowRulesOf } from '../../engine/outgoing/row-rules.ts'
 
-/** The cost of some events: units by DynamoDB's documented rules, and requests. */
+/** The cost of a number of events on DynamoDB: write and read units by DynamoDB's documented rules, and requests. */
 export interface Cost {
   readonly events: number
   /** Write units for the domain's own items. */
@@ -28,7 +28,7 @@ export interface Cost {
 }
 
 export interface Costs {
-  /** The writes of the source documents: one transaction per event over the same domain items. They add to totals, so they read nothing. */
+  /** The writes as in the source documents (the specifications of the domains): one transaction per event over the same domain items, no reads. */
   readonly source: Cost
   /** This program's writes if every event is a batch of its own, which costs the most. */
   readonly trickle: Cost
@@ -46,7 +46,7 @@ export interface CostParts {
   readonly log: Pick<Log, 'read' | 'watermarks'>
   /** Creates an empty local store. */
   readonly scratch: () => Promise<BuildTarget>
-  /** Records of the same batch are at most so many milliseconds after its first record. */
+  /** The maximum time between the first and the last record of a batch, in milliseconds. */
   readonly windowMs: number
   readonly signal?: AbortSignal
   readonly progress?: (events: number) => void
@@ -57,7 +57,7 @@ const LOADED_AT_ONCE = 100
 const WRITTEN_AT_ONCE = 25
 const READ_UNIT_BYTES = 4096
 
-/** Folds the log with the live engine over stores that count units and requests. */
+/** Folds the log as the processor does, into stores that count units and requests. */
 export const costsOf = async (parts: CostParts): Promise<Costs> => {
   const trickle = createCountingStore(parts.domain, await parts.scratch())
   const arrived = createCountingStore(parts.domain, await parts.scratch())
@@ -84,7 +84,7 @@ export const costsOf = async (parts: CostParts): Promise<Costs> => {
   }
 }
 
-/** Splits records into the batches that a consumer gets: the records of a time window, at most `MAX_BATCH`. */
+/** Splits records into batches as a consumer gets them: the records of a time window of `windowMs` milliseconds, at most `MAX_BATCH`. */
 export const batchesOf = (records: readonly LogRecord[], windowMs: number): readonly (readonly LogRecord[])[] => {
   const batches: LogRecord[][] = []
   let open: LogRecord[] | undefined
@@ -145,7 +145,7 @@ const createCountingStore = ({ table }: Domain, target: BuildTarget) => {
       source = addSourceCost(source, chunk, table, target)
       tally.committed(chunk)
     }
-    // The checkpoint is read before the spans and written after them.
+    // On DynamoDB a commit reads the checkpoint before the spans and writes it after them, so both requests are counted here.
     const isWritten = checkpoint !== undefined && isMoved(checkpoint)
     const isRead = checkpoint !== undefined && isConfirmed(spans, checkpoint)
     if (isWritten) tally.put([{ PK: `${CHECKPOINTS}0`, SK: '0' }])
@@ -161,7 +161,7 @@ const createCountingStore = ({ table }: Domain, target: BuildTarget) => {
   }
 }
 
-/** Adds the cost of the source's write: one transaction over the domain's items of the event, or a plain write of a single item. */
+/** Adds the cost of the source documents' write of an event: one transaction over its domain items, or a plain write if there is only one item. */
 const addSourceCost = (
   sum: { domain: number; requests: number },
   chunk: Chunk,

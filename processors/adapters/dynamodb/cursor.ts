@@ -3,7 +3,7 @@ import type { Query } from '../../../projections/table.ts'
 import { Fault } from '../../../schemas/fault.ts'
 import type { Attributes } from './codec.ts'
 
-/** A cursor contains the last key of a page and the hash of its query, so that it is rejected for another query. */
+/** A cursor contains the last key of a page and the hash of its query, so that `keyFromCursor` rejects the cursor of another query. */
 export const cursorAfter = (query: Query, key: Attributes): string =>
   Buffer.from(
     JSON.stringify([

@@ -1,4 +1,4 @@
-/** Runs at most `width` tasks at the same time. The others wait in their order. */
+/** Runs at most `width` tasks at the same time. Further tasks wait and start in the order of their calls. */
 export type Gate = <T>(task: () => Promise<T>) => Promise<T>
 
 export const createGate = (width: number): Gate => {
@@ -17,7 +17,7 @@ export const createGate = (width: number): Gate => {
   }
 }
 
-/** Waits for all tasks, so that none is running when the first error is thrown. */
+/** Waits for all tasks, so that no task is still running when the first error is thrown. */
 export const all = async <T>(tasks: readonly Promise<T>[]): Promise<T[]> => {
   const settled = await Promise.allSettled(tasks)
   return settled.map((result) => {

@@ -14,7 +14,7 @@ export interface KeyTableOptions {
   /** The store of the table: conditional writes and consistent reads. */
   readonly store: Store
   readonly wrapping: Wrapping
-  /** Creates the founding of a new store. Pass it only if no store existed before, so that a lost store is never replaced by a new one. */
+  /** Creates the founding (the first entry) of a new store. Pass it only if no store existed before: a new store must never replace a lost store. */
   readonly found?: () => Promise<Founding>
 }
 
@@ -81,7 +81,7 @@ const foundingIn = async (store: Store, { wrapping, found }: Omit<KeyTableOption
   if (stored === undefined) {
     if (found === undefined) throw keysGone(`table ${KEYS_TABLE.name}`)
     const { id, plainBefore } = await found()
-    // If another process has created the founding meanwhile, that one is used.
+    // If another process has stored a founding meanwhile, this write changes nothing, and the stored founding is read below.
     await store.commit([
       [[replacing(undefined, { ...FOUNDING, id, wrapping: wrapping.id, plainBefore: JSON.stringify(plainBefore) })]],
     ])
@@ -91,7 +91,7 @@ const foundingIn = async (store: Store, { wrapping, found }: Omit<KeyTableOption
   return { id: String(stored['id']), plainBefore: JSON.parse(String(stored['plainBefore'])) as Founding['plainBefore'] }
 }
 
-/** The wrapping of a stored key. Keys that were stored unwrapped stay readable after a key-encryption key is configured. */
+/** Returns the wrapping of a stored key by its id. Keys that were stored unwrapped stay readable after a key-encryption key is configured. */
 const wrappingOf = (wrapping: Wrapping, id: string): Wrapping => {
   if (id === wrapping.id) return wrapping
   if (id === NO_WRAPPING.id) return NO_WRAPPING
@@ -123,7 +123,7 @@ const itemOf = (subject: string, { key, destroyed, places, forgetting }: Row): I
   forgetting,
 })
 
-/** The row with a key and these places. Undefined if the row has both already. */
+/** Returns the row with a key and these places (log keys with events about the person). Undefined if the row already has both. */
 const withKeyAndPlaces = (
   row: Row,
   { subject, places, wrapping }: { subject: string; places: readonly PersonalLogKey[]; wrapping: Wrapping },

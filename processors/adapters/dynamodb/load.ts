@@ -9,8 +9,8 @@ import { abortedBy, type Table } from './table.ts'
 const MAX_GETS = 100
 
 /**
- * Loads items with strong consistency, in the order of the keys. Fetches each key once. An item whose key is too large is undefined: DynamoDB
- * would reject the whole request.
+ * Loads items with strong consistency, in the order of the keys. Fetches each key once. A missing item is undefined. A key that is too large is
+ * not requested, because DynamoDB would reject the whole request. Its item is undefined.
  */
 export const load = async (table: Table, keys: readonly Key[]): Promise<readonly (Stored | undefined)[]> => {
   const distinct = [...new Map(keys.map((key) => [keyOf(key), key])).values()].filter(isStorableKey)

@@ -6,7 +6,7 @@ import { toItem, type Attributes } from './codec.ts'
 import { cursorAfter, keyFromCursor } from './cursor.ts'
 import { abortedBy, isReserved, type Table } from './table.ts'
 
-/** The least number of items to request after a page contained expired items. */
+/** The minimum number of items of a further request. Further requests are needed if expired items left the page incomplete. */
 const REFILL = 100
 
 /** Reads one page of items that have not expired. Reads one item more than the limit, so the page gets a cursor only if another item follows. */
@@ -84,7 +84,7 @@ const rangeOf = ({
   return { conditions: [], values: {} }
 }
 
-/** The item that an index returns. Every index contains the TTL attribute; it is returned only if the index projects it. */
+/** The item as the query returns it. Every index contains the TTL attribute, but the query returns this attribute only if the index projects it. */
 const projectedItem = ({ spec }: Table, index: IndexSpec | undefined, attributes: Attributes): Item => {
   const item = toItem(attributes)
   if (index === undefined || index.project === 'all' || index.project.includes(spec.ttl)) return item

@@ -28,13 +28,16 @@ export interface ReadingsOptions extends Connection {
   readonly clock?: Clock
 }
 
-/** The most calls at the same time. */
+/** The maximum number of concurrent calls. */
 const MAX_CALLS = 32
 const TTL = 'ttl'
-/** Attributes of the rows that the source document does not have (S16). */
+/** The attributes that this program adds to the row format of requirement S16. */
 const [MEASURE, VERSION] = ['_measure', '_version']
 
-/** The series store without Timestream: one DynamoDB table per generation, one row per point, by keg or tap and by time (S16, S17). */
+/**
+ * The series store without Timestream: one DynamoDB table per generation, one row per point. The partition key names a keg or a tap, and the sort
+ * key is the time (S16, S17).
+ */
 export const dynamoReadings = ({ clock = systemClock, ...connection }: ReadingsOptions): SeriesStores => {
   let client: DynamoDB | undefined
   const attempts = createAttempts({ clock, random: Math.random, maxAttempts: 8, firstDelayMs: 20, maxDelayMs: 2_000 })
@@ -148,7 +151,7 @@ const isWithin = ({ measure, dims, at }: Point, stretch: Stretch): boolean =>
   at < stretch.to &&
   Object.entries(stretch.where).every(([dim, value]) => dims[dim] === value)
 
-/** An idempotent put (S-i). A newer version of the point stays. */
+/** Writes the row of a point, unless the table already has the same or a newer version of this point. So a repeated put changes nothing (S-i). */
 const put = async (client: DynamoDB, { spec, table, name, attempts }: Parts, point: Versioned): Promise<void> => {
   const { measure, dims, at, values, version } = point
   const row: Item = {

@@ -45,7 +45,7 @@ export interface DynamoStore extends Store {
 export interface DynamoStores extends Stores {
   open(spec: TableSpec, generation: number): Promise<DynamoStore>
   create(spec: TableSpec, generation: number): Promise<DynamoStore>
-  /** Lets DynamoDB remove expired items. Only for a generation that follows the log: during a build the lag has no limit (law 6). */
+  /** Lets DynamoDB remove expired items. Not during a build: the build can be so late that its next events still need an expired item. */
   enableTtl(spec: TableSpec, generation: number): Promise<void>
 }
 

@@ -16,22 +16,22 @@ import { isReserved } from './table.ts'
 
 export interface StreamParts {
   readonly streams: Pick<DynamoDBStreams, 'describeStream' | 'getShardIterator' | 'getRecords'>
-  /** The current stream of the table. Undefined while it has none. */
+  /** Returns the current stream of the table. Undefined while the table has no stream. */
   readonly arn: () => Promise<string | undefined>
   readonly attempts: Attempts
   readonly clock: Clock
   readonly table: string
 }
 
-/** The interval of reads of a shard. */
+/** The pause before the shards are read again after they contained no changes. */
 const POLL_MS = 100
-/** The interval of requests for new shards. */
+/** The interval at which the list of shards is requested again. */
 const SHARDS_MS = 5_000
 
-/** The sequence number of the last record that was read of each shard. Null: none yet. */
+/** By shard id, the sequence number of the last record that was read. Null: no record was read yet. `ENDED`: the shard was read completely. */
 type Positions = Map<string, string | null>
 
-/** The change feed of a table on DynamoDB Streams. Reads shards in parallel and parents before their children. Renews expired iterators. */
+/** The change feed of a table on DynamoDB Streams. Reads shards in parallel, but a parent shard before its children. Renews expired iterators. */
 export const createStreamFeed = (parts: StreamParts): ChangeFeed => ({
   async *follow({ after, signal }) {
     const arn = await streamOf(parts, signal)
@@ -46,7 +46,7 @@ export const createStreamFeed = (parts: StreamParts): ChangeFeed => ({
   },
 })
 
-/** Waits for the stream of the table. It is enabled when the generation follows the log. */
+/** Waits until the table has a stream: it is enabled when the generation follows the log. Undefined if the signal is aborted first. */
 const streamOf = ({ arn, clock }: StreamParts, signal: AbortSignal): Promise<string | undefined> =>
   retrying(arn, { clock, when: { result: (found) => found === undefined }, signal, pause: every(POLL_MS) })
 
@@ -80,7 +80,7 @@ const openShards = async (parts: StreamParts, arn: string, after: string | undef
     const iterator = iterators.get(id) ?? (await openIterator(parts, { arn, id, position: positions.get(id) }))
     const { records, next } = await recordsOf(parts, { arn, id, iterator, position: positions.get(id) })
     iterators.set(id, next)
-    // The shard has ended, so its children are requested at once.
+    // The shard has ended, so the next read lists the shards again and finds the children of this shard.
     if (next === null) listedAt = 0
     positions.set(id, records.at(-1)?.dynamodb?.SequenceNumber ?? positions.get(id) ?? null)
     return records.flatMap((record) => changeIn(record) ?? [])
@@ -128,7 +128,7 @@ interface ShardId {
   readonly id: string
 }
 
-/** An iterator after the position, or at the beginning of the shard. */
+/** Returns an iterator that begins after the position. Without a position, it begins at the first record of the shard. */
 const openIterator = (
   parts: StreamParts,
   { position, ...shard }: ShardId & { position: string | null | undefined },
@@ -159,7 +159,7 @@ const iteratorAt = async (
   return ShardIterator ?? null
 }
 
-/** Reads the next records of a shard. An iterator expires after 15 minutes; then a new one is requested at the position. */
+/** Reads the next records of a shard. An iterator expires after 15 minutes. In this case, returns no records and a new iterator at the position. */
 const recordsOf = async (
   parts: StreamParts,
   { iterator, ...shard }: ShardId & { iterator: string | null; position: string | null | undefined },
@@ -208,7 +208,7 @@ const changeIn = ({ eventName, dynamodb, userIdentity }: StreamRecord): ItemChan
   }
 }
 
-/** True if DynamoDB itself removed the item. The API spells the field `PrincipalId`, other services that pass records on spell it `principalId`. */
+/** True if DynamoDB itself removed the item. The API names the field `PrincipalId`. Other services that forward records name it `principalId`. */
 const isService = (identity: object | undefined): boolean => {
   const { PrincipalId, principalId } = (identity ?? {}) as {
     readonly PrincipalId?: string

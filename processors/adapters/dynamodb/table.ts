@@ -9,7 +9,7 @@ export interface Table {
   readonly name: string
   readonly spec: TableSpec
   readonly client: DynamoDB
-  /** Limits the requests at the same time. It is entered for each request, so a backoff does not count. */
+  /** Limits the number of concurrent requests. Each attempt passes the gate again, so an operation that pauses between attempts does not count. */
   readonly gate: Gate
   readonly attempts: Attempts
   readonly tally: Tally
@@ -17,7 +17,7 @@ export interface Table {
   readonly newToken: () => string
 }
 
-/** Options of a request that the signal ends. */
+/** The request options that abort the request when the signal is aborted. */
 export const abortedBy = (signal: AbortSignal | undefined): { readonly abortSignal?: AbortSignal } =>
   signal === undefined ? {} : { abortSignal: signal }
 

@@ -22,17 +22,17 @@ export interface TablesDeps {
 }
 
 export interface Tables {
-  /** Creates the table if there is none. Resolves when it is active. */
+  /** Creates the table if it does not exist. Resolves when the table is active. */
   create(spec: TableSpec, table: string): Promise<void>
-  /** Resolves when the table is active. Fault `table-missing` if there is none. */
+  /** Resolves when the table is active. Throws `table-missing` if the table does not exist. */
   require(spec: TableSpec, table: string): Promise<void>
   drop(table: string): Promise<void>
-  /** The size of the table. DynamoDB updates it every few hours. */
+  /** The size of the table, which DynamoDB updates every few hours. Undefined if the table does not exist. */
   measure(table: string): Promise<Measured | undefined>
   enableTtl(spec: TableSpec, table: string): Promise<void>
-  /** Enables the stream of changes. Without effect if it is enabled. */
+  /** Enables the stream of changes. No effect if the stream is already enabled. */
   enableStream(table: string): Promise<void>
-  /** The ARN of the table's stream. Undefined while it has none. */
+  /** The ARN of the table's stream. Undefined while the table has no stream. */
   streamArn(table: string): Promise<string | undefined>
 }
 
@@ -125,7 +125,7 @@ const createTtlEnabler =
           TimeToLiveSpecification: { AttributeName: spec.ttl, Enabled: true },
         })
       } catch (error) {
-        // Ignored if another process has enabled it meanwhile.
+        // The error is ignored if another process has enabled the TTL meanwhile.
         if (!(await isOn())) throw error
       }
     })
@@ -164,7 +164,7 @@ const streamsOf = ({
           StreamSpecification: { StreamEnabled: true, StreamViewType: 'NEW_AND_OLD_IMAGES' },
         })
       } catch (error) {
-        // Ignored if another process has enabled it meanwhile.
+        // The error is ignored if another process has enabled the stream meanwhile.
         if (!isStreaming(await describe(table))) throw error
       }
     })

@@ -3,7 +3,7 @@ import type { TableSpec } from '../../../projections/table.ts'
 import type { Chunk, Write } from '../../engine/ports/store.ts'
 import { addUnits, NO_UNITS, writeUnits, type Touch, type Units } from './units.ts'
 
-/** Counts the write units of a table. It remembers loaded items as the old versions of later writes, so counting needs no reads. */
+/** Counts the write units of a table. Remembers loaded items, because a write also costs units for the old version. So counting needs no reads. */
 export interface Tally {
   /** Remembers a loaded item. */
   loaded(item: Stored): void
@@ -37,7 +37,7 @@ export const createTally = (spec: TableSpec, counted?: (units: Units) => void): 
     const after = 'put' in write ? write.put : undefined
     if (write.expect === null) return { after }
     const before = remembered.get(keyOf('put' in write ? write.put : write.remove))
-    // An old item that is not remembered counts as large as the new one.
+    // If the old item is not remembered, it counts with the size of the new item, or of the key if the write removes the item.
     return { after, before: before?._pos === write.expect ? before : (after ?? keyOnly(write)) }
   }
   const modeOf = (chunk: Chunk) => (chunk.length > 1 ? 'transaction' : 'single')

@@ -6,9 +6,9 @@ import { isBookkeeping } from '../../engine/generations/bookkeeping.ts'
 
 /**
  * Write units by DynamoDB's documented rules. They are computed here because emulators report other numbers.
- * The size of an item is that of its attribute names and values. A write costs one unit per started KB of the larger of the old and the new item,
- * twice that in a transaction, and the same if its condition fails. Each index costs its own writes of the projected item. They are asynchronous
- * and outside of the transaction, so they are not doubled.
+ * The size of an item is the size of its attribute names and values. A write costs one unit per started KB of the larger of the old and the new
+ * item. A write in a transaction costs twice as much. A write whose condition fails costs the same as if it succeeded. Each index costs its own
+ * writes of the projected item. Index writes are asynchronous and outside of the transaction, so they are not doubled.
  */
 export interface Units {
   /** Units of the domain's items. */
@@ -28,7 +28,7 @@ export interface Written {
   readonly touches: readonly Touch[]
   /** `single`: each write alone, also in a batch. `transaction`: all writes in one transaction. */
   readonly mode: 'single' | 'transaction'
-  /** True if a condition failed. Then nothing changed, and indexes cost nothing. */
+  /** True if a condition failed, so that nothing changed and indexes cost nothing. Default: false. */
   readonly failed?: boolean
 }
 
@@ -56,7 +56,7 @@ const weight = (item: Item | undefined): number => (item === undefined ? 0 : siz
 
 const unitsOf = (bytes: number): number => Math.max(1, Math.ceil(bytes / 1024))
 
-/** The units of an index: one write if the item enters, leaves or changes the index, a removal and a write if its index key changes. */
+/** The units of an index: one write if the item enters the index, leaves it or changes in it. Two writes if its index key changes. Otherwise 0. */
 const indexUnits = (spec: TableSpec, index: IndexSpec, { before, after }: Touch): number => {
   const attributes = projectedAttributes(spec, index)
   const oldItem = projected(index, attributes, before)

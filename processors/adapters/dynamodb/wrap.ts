@@ -1,7 +1,7 @@
 import { createCipheriv, createDecipheriv, hash, randomBytes } from 'node:crypto'
 import { Fault } from '../../../schemas/fault.ts'
 
-/** Encrypts data keys for the table with a key-encryption key. */
+/** Encrypts data keys for the table with a key-encryption key. `unwrap` needs the same `about` (the owner of the data key) as `wrap`. */
 export interface Wrapping {
   /** Identifies the key-encryption key and reveals nothing else about it. */
   readonly id: string
@@ -19,7 +19,7 @@ export const NO_WRAPPING: Wrapping = {
 const NONCE = 12
 const TAG = 16
 
-/** A wrapping with a key-encryption key of the configuration: 32 bytes in base64 or hex. */
+/** Returns a wrapping with the key-encryption key of the configuration. `text` contains its 32 bytes in base64 or in hex. */
 export const localWrapping = (text: string): Wrapping => {
   const key = Buffer.from(text, text.length === 64 ? 'hex' : 'base64')
   return {

@@ -9,17 +9,20 @@ import { isRetriable } from '../../../schemas/fault.ts'
 
 export interface LogAdmin {
   /**
-   * Creates the topic unless it exists, and resolves when the leaders of all partitions answer. Another process may have created the
-   * topic a moment ago. Rejects with a retriable fault if a leader does not answer within 30 s.
+   * Creates the topic unless it exists, and resolves when the leaders of all partitions answer. Waits for an existing topic too, because another
+   * process may have created it a moment ago. Rejects with a retriable fault if a leader does not answer within 30 s.
    */
   prepareTopic(topic: string, found: { readonly exists: boolean }): Promise<void>
   /** The watermarks of all partitions, sorted by partition. */
   watermarks(topic: string): Promise<Watermarks[]>
   /** True if the consumer group has members. */
   hasMembers(group: string): Promise<boolean>
-  /** Without effect if the group does not exist. */
+  /** Deletes the group. No effect if the group does not exist. */
   deleteGroup(group: string): Promise<void>
-  /** `removesBy` lists the settings that let the topic remove records. Returns Kafka's defaults and no such setting if the broker refuses to describe the topic. */
+  /**
+   * `removesBy` lists the settings of the topic that let Kafka remove records, such as `retention.ms=1000`. If the request fails, for example without
+   * a permission, returns Kafka's default for `maxRecordBytes` and an empty list.
+   */
   describeTopic(topic: string): Promise<{ maxRecordBytes: number; removesBy: readonly string[] }>
   close(): Promise<void>
 }
@@ -82,7 +85,7 @@ export function createAdmin(settings: Settings, metadata: Metadata): LogAdmin {
 
 type Use = <T>(what: string, work: (admin: Admin) => Promise<T>) => Promise<T>
 
-/** kafkajs' admin never refreshes the leaders of partitions. After a failed call, the next attempt uses a new admin. */
+/** The admin of kafkajs never refreshes the leaders of partitions. So after a failed call, the next attempt uses a new admin. */
 function reconnectingAdmin(settings: Settings): { use: Use; close(): Promise<void> } {
   let current: Promise<Admin> | undefined
   const connect = async (): Promise<Admin> => {
@@ -103,7 +106,7 @@ function reconnectingAdmin(settings: Settings): { use: Use; close(): Promise<voi
     try {
       return await work(await used)
     } catch (error) {
-      // Another call may have replaced the admin meanwhile.
+      // If another call has replaced the admin meanwhile, the new admin stays open.
       if (current === used) drop()
       throw error
     }
@@ -136,9 +139,9 @@ const isUnknownGroup = (error: unknown): boolean =>
   (error.groups as readonly DeleteGroupsResult[]).every(({ errorCode }) => errorCode === GROUP_ID_NOT_FOUND)
 
 /**
- * True if the error ends by itself, because leaders move or brokers restart. kafkajs throws a TypeError ("Cannot destructure property
- * 'partitions' of 'high.pop(...)'") if its metadata does not contain the topic. Concurrent calls with different topics share a refresh,
- * so the metadata of one call can replace the metadata of the other.
+ * True if the cause of the error is temporary, such as a moving leader or a restarting broker. kafkajs throws a TypeError ("Cannot destructure
+ * property 'partitions' of 'high.pop(...)'") if its metadata does not contain the topic. This is temporary too: concurrent calls with different
+ * topics share a refresh, so the metadata of one call can replace the metadata of the other.
  */
 const isTemporary = (error: unknown): boolean =>
   error instanceof TypeError ||
@@ -167,7 +170,7 @@ async function awaitLeaders(
   const what = `Topic ${topic} has no leaders yet`
   const checkLeaders = async (): Promise<void> => {
     if ((await metadata.topic(topic))?.ready !== true) throw unavailable(what)
-    // The metadata names a leader before that broker serves the partition. Only an answer of the leader proves it.
+    // The metadata names a leader before that broker serves the partition. Only an answer of the leader proves that the partition is served.
     await use(what, (admin) => admin.fetchTopicOffsets(topic))
   }
   await retrying(checkLeaders, {

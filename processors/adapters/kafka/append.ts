@@ -8,7 +8,7 @@ import type { Settings } from './options.ts'
 import { createWriter, type OpenProducer, type Writer } from './writer.ts'
 
 export interface Appender {
-  /** Settles within `patienceMs`. Default: `timing.append`. */
+  /** Settles within `patienceMs` milliseconds. Default: `timing.append`. */
   append(records: readonly NewRecord[], patienceMs?: number): Promise<readonly Position[]>
   close(): Promise<void>
 }
@@ -69,7 +69,7 @@ export function createAppender({ topic, settings, partitionOf, openProducer, max
       }))
     })
     for (const { partition, parcel } of parcels) queueOf(partition).push(parcel)
-    // A queue waits for its request, however long the brokers take. The caller gets its answer at the deadline.
+    // A queue waits for its request without a time limit. But the caller gets an answer at the deadline, so the unsettled parcels expire then.
     if (!(await within(clock, patienceMs, Promise.all(parcels.map(({ settled }) => settled)))))
       for (const { expire } of parcels) expire()
     queuedBytes -= bytes
@@ -107,7 +107,7 @@ function byKey(parts: readonly Part[]): Map<string, Part[]> {
   return groups
 }
 
-/** The most records of one key in a parcel. A request contains parcels of all waiting keys in turn. */
+/** The maximum number of records in a `Parcel`. A request contains one parcel of each waiting key in turn. */
 const MAX_PARCEL_RECORDS = 100
 
 /** Splits the records of one key so that each piece fits into one request and leaves room in it for other keys. */
@@ -136,7 +136,7 @@ interface Call {
 interface OwnParcel {
   readonly parcel: Parcel
   readonly settled: Promise<void>
-  /** Fails the parcel at its deadline. A parcel that no request contained yet is never written. Otherwise its outcome is unknown. */
+  /** Fails the parcel at its deadline: with `append-unknown` if a request contained the parcel, otherwise nothing of it was or will be written. */
   expire(): void
 }
 
@@ -187,8 +187,8 @@ function parcelOf({
 }
 
 /**
- * Returns the positions if every parcel was written. Otherwise throws: `append-unknown` if a part was or may have been written, the first
- * failure if nothing was written.
+ * Returns the positions if every parcel was written. Otherwise throws: `append-unknown` if some records were or may have been written, the first
+ * failure if no record was written.
  */
 function settle({ topic, positions, failures }: Call): readonly Position[] {
   const [failure] = failures

@@ -8,22 +8,22 @@ import type { Membership } from './membership.ts'
 import { backoff, type Settings } from './options.ts'
 import type { OpenTopic } from './topic.ts'
 
-/** The consumption of one assigned partition. It accepts only records that begin at its next offset. */
+/** Consumes one assigned partition, without gaps: it accepts only records that begin at its next offset. */
 export interface AssignedPartition {
   readonly partition: number
-  /** Passes the due records of a fetch to the subscriber. */
+  /** Passes the records of a fetch from the next offset on to the subscriber. */
   consume(payload: EachBatchPayload): Promise<void>
-  /** Skips transaction markers up to `last`. The fetch contained nothing else. */
+  /** Skips the offsets up to `last`. To be called if a fetch contained only transaction markers, which are offsets without records. */
   skipMarkers(last: number): Promise<void>
   /** The next offset. Undefined while a batch runs, during a pause, or before the subscriber returned the first offset. */
   idleOffset(): number | undefined
-  /** Compares the next offset with watermarks. The caller requested them when `idleOffset` was `from`. */
+  /** Checks that the log still contains the next offset. The caller requested the watermarks when `idleOffset` was `from`. */
   check(from: number, watermarks: Watermarks): Promise<void>
-  /** The offset that the group has not committed yet. Undefined if there is none. */
+  /** The next offset, if the group has not committed it yet and no batch or commit runs. Otherwise undefined. */
   uncommittedOffset(): number | undefined
   /** Reports the error and begins again with the subscriber's `assigned`. */
   restart(error: unknown): void
-  /** The partition is not assigned any more. Reports it to the subscriber and accepts no further records. */
+  /** To be called when the partition is no longer assigned. Reports this to the subscriber and accepts no further records. */
   revoke(): void
   /** Resolves when the running batch has ended. */
   settled(): Promise<void>
@@ -42,7 +42,7 @@ export interface AssignedPartitionPlan {
     resume(partition: number): void
     seek(partition: number, offset: number): void
   }
-  /** Ends with the last batch of an earlier assignment of this partition. */
+  /** Resolves when the last batch of an earlier assignment of this partition has ended. */
   readonly previousWork: Promise<void>
   readonly onAdvance?: ((next: number) => void) | undefined
 }
@@ -54,10 +54,10 @@ interface State extends AssignedPartitionPlan {
   /** Unset until the subscriber has returned the first offset. */
   next?: number | undefined
   committed?: number | undefined
-  /** The first offset of a fetch that began later than due. If the next fetch begins there too, the log has no records in between. */
+  /** The first offset of a fetch that began after `next`. If the next fetch begins at the same offset, the log has no records in between. */
   gap?: number | undefined
   failures: number
-  /** The last commit was refused, and the subscriber got the fault. */
+  /** True if the last commit was refused and the subscriber got the fault. */
   isCommitRefused: boolean
   hasCalledAssigned: boolean
   work: Promise<void>
@@ -90,7 +90,7 @@ export function consumePartition(plan: AssignedPartitionPlan): AssignedPartition
     async consume(payload) {
       const from = idleOffset()
       if (from === undefined) return
-      // Another consumer may own the partition. No batch begins until the coordinator has answered again.
+      // Another consumer may own the partition, so no batch begins until the coordinator has answered again.
       if (!assignment.isCurrent()) return clock.sleep(timing.heartbeat / 2, revoked.signal)
       await runExclusively(state, from, () => consumeBatch(state, payload, from))
     },
@@ -162,7 +162,7 @@ function fetchFrom(state: State, from: number): void {
   state.fetching.resume(state.partition)
 }
 
-/** Throws `log-truncated` if the log ends before `from`. A new leader returns an older end for a moment, so it is requested several times. */
+/** Throws `log-truncated` if the log ends before `from`. A new leader can return an old end for a moment, so the end is requested several times. */
 async function confirmEnd(state: State, from: number): Promise<void> {
   const { partition, topic, settings, revoked } = state
   const { clock, timing } = settings
@@ -176,7 +176,7 @@ async function confirmEnd(state: State, from: number): Promise<void> {
   if (watermarks.high < from && isAssigned(state)) throw truncated(topic.name, from, watermarks)
 }
 
-/** Runs one piece of work at a time. Reports its error, and begins again or retries, depending on the fault. */
+/** Runs the work alone. If the work fails, reports the error, and then begins again (`RESTART_FAULTS`) or fetches from `from` again. */
 async function runExclusively(state: State, from: number, run: () => Promise<void>): Promise<void> {
   state.activity = 'batch'
   state.work = run().then(
@@ -227,18 +227,18 @@ async function consumeBatch(state: State, payload: EachBatchPayload, from: numbe
     if (isAssigned(state)) fetching.seek(partition, from)
     return
   }
-  // The check follows the fetch, so it proves that the records belong to this topic and not to one created again.
+  // The check follows the fetch, so it proves that the records belong to this topic and not to a new topic of the same name.
   await topic.verify()
   if (!isAssigned(state)) return
   await withHeartbeats(() => subscriber.batch(found.records, assignment), { payload, membership, settings })
-  // The offset is neither resolved nor committed, so the next owner gets the same records.
+  // If the partition was lost meanwhile, the offset is neither resolved nor committed, so the next owner gets the same records.
   if (!assignment.isCurrent() || state.next !== from) return
   payload.resolveOffset(String(found.last))
   advanceTo(state, Math.max(Number(batch.lastOffset()), found.last) + 1)
   state.committing ??= commitOffset(state, payload)
 }
 
-/** Throws `log-trimmed` if the records between `from` and `first` were removed. Otherwise stores the gap, and the next fetch decides. */
+/** Throws `log-trimmed` if the records between `from` and `first` were removed. Otherwise stores `first` in `gap` for the check of the next fetch. */
 async function checkGap(state: State, from: number, first: number | undefined): Promise<void> {
   if (first === undefined) return
   const watermarks = await state.topic.watermarksOf(state.partition)
@@ -258,7 +258,10 @@ function advanceTo(state: State, next: number): void {
   state.onAdvance?.(next)
 }
 
-/** Commits the offset for lag tools during the next batch, one commit at a time. Reports the first of several failures in a row. The next call commits again. */
+/**
+ * Commits the offset, which only tools outside of the program read, for example to show the lag. Runs during the next batch, one commit at a time.
+ * After a failure, the next call commits again. Reports only the first of several failures in a row.
+ */
 async function commitOffset(state: State, { commitOffsetsIfNecessary }: EachBatchPayload): Promise<void> {
   const { topic, partition, assignment, membership, subscriber } = state
   try {
@@ -272,7 +275,7 @@ async function commitOffset(state: State, { commitOffsetsIfNecessary }: EachBatc
     }
   } catch (error) {
     membership.failed(error)
-    // The coordinator refuses every commit during a rebalance.
+    // The coordinator refuses every commit during a rebalance, so such a refusal is not reported.
     if (state.isCommitRefused || !assignment.isCurrent() || hasType(error, ['REBALANCE_IN_PROGRESS'])) return
     state.isCommitRefused = true
     subscriber.failed(offsetsRefused(topic.name, partition, error))

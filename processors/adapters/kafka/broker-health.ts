@@ -1,13 +1,13 @@
 import type { Clock } from '../../engine/ports/clock.ts'
 
 /**
- * Which brokers the client can connect to. A broker that hangs still accepts connections, and kafkajs checks nothing else: it would choose
- * that broker again and again, even to request the new leaders.
+ * Tracks brokers that hang, so that the client does not connect to them for a while. A broker that hangs still accepts connections, and kafkajs
+ * checks nothing else: kafkajs would choose that broker again and again, even to request the new leaders.
  */
 export interface BrokerHealth {
-  /** False for a while after the broker hung, if another broker is left. */
+  /** False for `pause` milliseconds after the broker hung, unless all known brokers hung. */
   canConnect(address: string): boolean
-  /** The broker did not answer in time. */
+  /** To be called when the broker did not answer in time. */
   reportHang(address: string): void
 }
 
@@ -17,7 +17,7 @@ export function createBrokerHealth(clock: Clock, pause: number): BrokerHealth {
     canConnect(address) {
       const until = avoidedUntil.get(address) ?? 0
       avoidedUntil.set(address, until)
-      // If every broker hung, waiting gains nothing.
+      // If every known broker hung, waiting gains nothing, so every broker is allowed.
       return until <= clock.now() || [...avoidedUntil.values()].every((time) => time > clock.now())
     },
     reportHang: (address) => void avoidedUntil.set(address, clock.now() + pause),

@@ -9,10 +9,10 @@ export type OnProduce = () => void
 
 const KEEP_ALIVE_MS = 60_000
 const PRODUCE = 0
-/** JoinGroup and SyncGroup: the coordinator answers when the other members have joined. */
+/** The kinds JoinGroup and SyncGroup. They have no time limit here, because the coordinator answers only when the other members have joined. */
 const GROUP_REQUESTS = [11, 14]
 
-/** A new client for each use, because a client shares state between its consumers of one group. */
+/** Creates a client. Each use needs its own client, because a client shares state between its consumers of one group. */
 export function createClient(settings: Settings, onProduce: OnProduce = () => {}): Kafka {
   guardRunner()
   const { brokers, clientId, ssl, sasl, timing, logger, brokerHealth } = settings
@@ -60,8 +60,8 @@ function failedSocket(address: string): Socket {
 }
 
 /**
- * Closes the connection to a broker that does not answer. kafkajs itself gives up only the request. It sends the next ones to the same
- * broker, even the request for the new leaders, as long as the connection is open.
+ * Closes the connection to a broker that does not answer within `patience` milliseconds. kafkajs itself gives up only the request. As long as the
+ * connection is open, it sends the next requests to the same broker, even the request for the new leaders.
  */
 function closeOnSilence(
   socket: Socket,
@@ -89,7 +89,7 @@ function closeOnSilence(
   return socket.on('data', stopTimer).once('close', stopTimer)
 }
 
-/** kafkajs writes a request in one chunk: four bytes of length, then the number of its kind. */
+/** Returns the kind of a request, or -1. kafkajs writes a request in one chunk: four bytes of length, then two bytes with the number of the kind. */
 const kindOf = (chunk: Uint8Array | string): number =>
   typeof chunk !== 'string' && chunk.length >= 6 ? Buffer.from(chunk.buffer, chunk.byteOffset, 6).readInt16BE(4) : -1
 

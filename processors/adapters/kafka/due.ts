@@ -11,7 +11,7 @@ export interface DueRecords {
   readonly last: number
 }
 
-/** The records of a fetch at and after `from`. A fetch can contain earlier ones. */
+/** Returns the records of a fetch from offset `from` on. A fetch can contain earlier records, which are omitted. */
 export function dueRecords(messages: readonly KafkaMessage[], partition: number, from: number): DueRecords {
   const records: LogRecord[] = []
   for (const { offset, timestamp, key, value } of messages) {
@@ -34,7 +34,7 @@ interface HeartbeatPlan {
   settings: Settings
 }
 
-/** Runs the work and sends heartbeats meanwhile. kafkajs sends none during a batch by itself. */
+/** Runs the work and sends heartbeats meanwhile, because kafkajs itself sends no heartbeats during a batch. */
 export async function withHeartbeats(
   run: () => Promise<void>,
   { payload, membership, settings: { clock, timing } }: HeartbeatPlan,

@@ -18,8 +18,8 @@ const SYNC_GROUP = 14
 const MEMBERSHIP_ENDED = ['UNKNOWN_MEMBER_ID', 'ILLEGAL_GENERATION', 'FENCED_INSTANCE_ID']
 
 /**
- * Counts the session from the time when a heartbeat was sent, not from the time when its answer was read: a process that is stopped in between
- * reads an old answer. Calls `lost` before the client can act under its next generation.
+ * Counts the session (milliseconds) from the time at which a heartbeat was sent, not at which its answer was read: if the process was paused in
+ * between, the answer is old. Calls `lost` as soon as the client joins the group again, which is before the client gets other partitions.
  */
 export function watchMembership(
   consumer: Consumer,

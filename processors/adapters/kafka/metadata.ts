@@ -9,7 +9,7 @@ export interface TopicMetadata extends TopicIdentity {
   readonly ready: boolean
 }
 
-/** Reads topic ids. kafkajs stops at Metadata v6, which has none, so this sends Metadata v12 over a connection of kafkajs. */
+/** Reads topic ids. The newest Metadata request of kafkajs (v6) returns no topic ids, so this module sends v12 over a connection of kafkajs. */
 export interface Metadata {
   /** Undefined if the topic does not exist. */
   topic(name: string): Promise<TopicMetadata | undefined>
@@ -72,7 +72,7 @@ export function createMetadata(settings: Settings): Metadata {
     async topic(name) {
       try {
         await connect()
-        // If the connected broker has just died, another broker of the list answers.
+        // The connected broker may have died. If so, `connect` selects another broker of the list, and the request is sent again.
         return await send(name).catch(() => connect().then(() => send(name)))
       } catch (error) {
         const refusal = causesOf(error).find((cause) => cause.name === 'KafkaJSSASLAuthenticationError')
@@ -99,7 +99,7 @@ function createCluster(settings: Settings): Cluster {
   return create({ allowAutoTopicCreation: false })
 }
 
-/** One topic by name, without automatic creation and without authorized operations. */
+/** Encodes the request for one topic by name, without automatic creation of the topic and without the list of authorized operations. */
 function encodeRequest(encoder: Encoder, name: string): Encoder {
   const noTags = 0
   encoder.writeUVarInt(noTags).writeUVarInt(TOPICS + 1)
@@ -150,7 +150,7 @@ function decodeLeader(decoder: Decoder): number {
   return leader
 }
 
-/** Not `readTaggedFields` of kafkajs, which reads one byte too few per field. */
+/** Skips tagged fields. `readTaggedFields` of kafkajs cannot be used, because it reads one byte too few per field. */
 function skipTags(decoder: Decoder): void {
   for (let left = decoder.readUVarInt(); left > 0; left--) {
     decoder.readUVarInt()

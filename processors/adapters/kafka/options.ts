@@ -9,7 +9,7 @@ export interface SaslOptions {
   readonly password: string
 }
 
-/** A pino logger has these methods. */
+/** The methods of a pino logger that this adapter uses. */
 export interface KafkaLogger {
   debug(fields: object, message: string): void
   warn(fields: object, message: string): void
@@ -27,31 +27,31 @@ export interface KafkaOptions {
   readonly clock?: Clock
   readonly logger?: KafkaLogger
   readonly timing?: Partial<Timing>
-  /** The most bytes that can wait to be appended. Above it, `append` fails with `log-overloaded`. Default: 64 MiB. */
+  /** The maximum number of bytes that can wait to be appended. An append that would exceed it fails with `log-overloaded`. Default: 64 MiB. */
   readonly maxQueuedBytes?: number
 }
 
 /** All in milliseconds. */
 export interface Timing {
-  /** The longest time of one request. */
+  /** The maximum time of one request. */
   readonly request: number
-  /** The longest time of an append, with all its attempts. */
+  /** The maximum time of an append, with all its attempts. */
   readonly append: number
   /** A member that sends no heartbeat for this time loses its partitions. */
   readonly session: number
   /** The interval of heartbeats. */
   readonly heartbeat: number
-  /** The longest time in which members can join again in a rebalance. */
+  /** The maximum time in which members can join again in a rebalance. */
   readonly rebalance: number
-  /** The longest time that a fetch waits for records. A seek, a pause and a stop wait for the fetch. */
+  /** The maximum time that a fetch waits for records. A seek, a pause and a stop wait until the fetch has ended. */
   readonly fetchWait: number
-  /** The interval of the checks of identity and watermarks. */
+  /** The interval at which a consumer checks the identity and the watermarks of its topic. */
   readonly check: number
   /** A consumer that fetches nothing for this time although records wait is replaced. */
   readonly stall: number
   /** The first pause before a retry. */
   readonly retry: number
-  /** The longest pause before a retry. */
+  /** The maximum pause before a retry. */
   readonly retryMax: number
 }
 

@@ -5,15 +5,15 @@ import { appendUnknown, tooLarge, unavailable } from './faults.ts'
 import { backoff, type Timing } from './options.ts'
 import type { Writer } from './writer.ts'
 
-/** Records of one append with the same key, or a part of them. One request writes all of them. */
+/** Records of one append with the same key: all of them, or a part if there are many. One request writes all records of a parcel. */
 export interface Parcel {
   readonly key: string
   readonly messages: readonly Message[]
   readonly bytes: number
   readonly deadline: number
-  /** True once its append has failed: a parcel that no request contained yet must not be written any more. */
+  /** True if the parcel must not be written any more: its append has failed, and no request contained the parcel yet. */
   isAbandoned(): boolean
-  /** True: a request with this parcel goes to the client now. False: that request wrote nothing. */
+  /** True: a request with this parcel is passed to the client now. False: that request wrote nothing. */
   setSent(isSent: boolean): void
   written(offset: number): void
   failed(error: Error): void
@@ -39,7 +39,7 @@ export interface PartitionQueuePlan {
 }
 
 const MAX_RECORDS = 2_000
-/** Attempts with a new producer each, while the broker refuses the sequence. */
+/** The maximum number of retries while the broker rejects the producer's sequence number. Each retry uses a new producer. */
 const MAX_STUCK_ATTEMPTS = 3
 
 export function createPartitionQueue(plan: PartitionQueuePlan): PartitionQueue {
@@ -57,7 +57,7 @@ export function createPartitionQueue(plan: PartitionQueuePlan): PartitionQueue {
       const queue = waiting.get(parcel.key)
       if (queue) queue.push(parcel)
       else waiting.set(parcel.key, [parcel])
-      // Parcels that are pushed in the same microtask go into the same request.
+      // The start is delayed by a microtask, so that parcels that are pushed together are written by the same request.
       running ??= Promise.resolve().then(run)
     },
     drained: async () => {
@@ -66,7 +66,7 @@ export function createPartitionQueue(plan: PartitionQueuePlan): PartitionQueue {
   }
 }
 
-/** Takes one parcel of each key in turn, until the request is full or no parcel waits. */
+/** Takes one parcel of each key in turn, until the request is full or no parcel waits. Fails the parcels whose time is over. */
 function takeParcels(waiting: Map<string, Parcel[]>, { maxBytes, clock, closing }: PartitionQueuePlan): Parcel[] {
   const parcels: Parcel[] = []
   let bytes = 0
@@ -83,7 +83,7 @@ function takeParcels(waiting: Map<string, Parcel[]>, { maxBytes, clock, closing 
     )
       return parcels
     queue.shift()
-    // A key with more parcels goes to the end.
+    // A key with more parcels moves to the end of the map, so that the other keys are next.
     waiting.delete(key)
     if (queue.length > 0) waiting.set(key, queue)
     if (isExpired) {
@@ -97,8 +97,8 @@ function takeParcels(waiting: Map<string, Parcel[]>, { maxBytes, clock, closing 
 }
 
 /**
- * Writes the parcels. Retries until their earliest deadline. After an unknown outcome, it sends other records only by a new producer.
- * Leaves out a parcel whose append failed before a request contained the parcel.
+ * Writes the parcels. Retries until their earliest deadline. Leaves out a parcel whose append failed before a request contained the parcel. After an
+ * unknown outcome, this producer only repeats the same records. Other records then need a new producer.
  */
 async function deliver(all: readonly Parcel[], plan: PartitionQueuePlan): Promise<void> {
   const { topic, writer, clock, timing, maxBytes, closing } = plan
@@ -113,7 +113,7 @@ async function deliver(all: readonly Parcel[], plan: PartitionQueuePlan): Promis
       parcels.flatMap((parcel) => parcel.messages),
       () => release(parcels),
     )
-    // The broker may have written an earlier request.
+    // The broker may have written the records of an earlier request, so the outcome is unknown.
     if (uncertain !== undefined && (outcome.kind === 'cancelled' || outcome.kind === 'stuck')) {
       writer.replace()
       return fail(appendUnknown(topic, uncertain))
@@ -144,14 +144,14 @@ async function deliver(all: readonly Parcel[], plan: PartitionQueuePlan): Promis
   }
 }
 
-/** Runs right before a request goes to the client. Returns false if a parcel must not be written any more; then the caller builds a new request. */
+/** Runs right before the client gets a request. Returns false if one of the parcels must not be written any more: the caller builds a new request. */
 function release(parcels: readonly Parcel[]): boolean {
   if (parcels.some((parcel) => parcel.isAbandoned())) return false
   for (const parcel of parcels) parcel.setSent(true)
   return true
 }
 
-/** True if the parcel must still be written. Otherwise fails it; no request contained it. */
+/** True if the parcel must still be written. Otherwise fails the parcel, which no request contained yet, and returns false. */
 function isWantedOrFailed(parcel: Parcel): boolean {
   if (!parcel.isAbandoned()) return true
   parcel.failed(waitedTooLong())

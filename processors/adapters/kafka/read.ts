@@ -63,9 +63,9 @@ export async function* readKey(
 
 interface BatchChannel {
   readonly subscriber: Subscriber
-  /** The consumer's next offset. It can be behind a gap that contains no records. */
+  /** Sets the consumer's next offset. Without this call, a range that ends with offsets without records would never end. */
   readonly advance: (next: number) => void
-  /** The next batch. Undefined at the end of the range. */
+  /** Returns the next batch. Undefined at the end of the range. */
   next(): Promise<readonly LogRecord[] | undefined>
   close(): void
 }

@@ -6,14 +6,14 @@ interface Runner {
   fetch(nodeId: number): Promise<readonly unknown[]>
 }
 
-/** The statement in `Runner.fetch` that makes a stopped consumer spin. */
+/** The statement in `Runner.fetch` that makes a stopped consumer loop without end. */
 const EARLY_RETURN = /^async fetch\(nodeId\) \{\s*if \(!this\.running\) \{[^}]*\}\)\s*return \[\]\s*\}/
 
 /** Marks the guarded function, so that a second copy of this module in the process does not take it for other code. */
 const GUARDED = Symbol.for('tributary.runner-guard')
 
 /**
- * Keeps a stopped consumer of kafkajs 2.2.4 from spinning.
+ * Prevents an endless loop in a stopped consumer of kafkajs 2.2.4.
  *
  * kafkajs rebuilds its fetchers when a broker leaves or returns. If the consumer is stopped meanwhile, the new fetchers start although the
  * runner has stopped. `Runner.fetch` then returns an empty list at once, and each fetcher calls it again in a microtask without end: no timer,

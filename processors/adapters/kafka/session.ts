@@ -17,7 +17,7 @@ export interface SessionPlan {
   readonly onlyPartition?: number | undefined
   /** Runs with the next offset after each batch. */
   readonly onAdvance?: ((next: number) => void) | undefined
-  /** For tests: a consumer with failures that brokers do not cause. */
+  /** Creates the consumer. Tests pass a consumer with failures that brokers cannot cause. Default: `createConsumer`. */
   readonly consumerOf?: ((settings: Settings, group: string) => Consumer) | undefined
   /** Runs when the consumer has joined the group. */
   onJoin(): void
@@ -61,7 +61,7 @@ export function openSession(plan: SessionPlan): Session {
     watch.stop()
     await assigned.drain()
     const leave = (): Promise<void> => consumer.disconnect().catch(() => {})
-    // kafkajs cannot stop a consumer that is still starting: it would continue afterwards.
+    // kafkajs cannot stop a consumer that is still starting: the consumer would continue afterwards. So it is disconnected again after its start.
     if (!(await within(settings.clock, settings.timing.request * 2, running))) void running.then(leave)
     assigned.revokeAll()
     await leave()
@@ -89,11 +89,11 @@ export function createConsumer(settings: Settings, group: string): Consumer {
     maxBytesPerPartition: MAX_BYTES_PER_PARTITION,
     minBytes: 1,
     maxWaitTimeInMs: fetchWait,
-    // kafkajs refreshes the leaders after an error answer. A broker that hangs sends none, so `metadataMaxAge` limits the age.
+    // kafkajs refreshes the leaders after an error answer. A broker that hangs sends no answer, so `metadataMaxAge` forces a refresh.
     allowAutoTopicCreation: false,
     metadataMaxAge: METADATA_MAX_AGE_MS,
-    // `follow` alone decides about a restart; kafkajs would do so in some cases only. The retries are few,
-    // because kafkajs never looks for another coordinator during them. A new consumer does.
+    // kafkajs must not restart the consumer, because `follow` opens a new consumer after every failure. The retries are few,
+    // because kafkajs does not look for another coordinator during its retries, but a new consumer does.
     retry: { retries: 5, initialRetryTime: 100, maxRetryTime: 1_000, restartOnFailure: async () => false },
   })
 }
@@ -175,7 +175,10 @@ function unlessEnded(command: () => void): void {
   }
 }
 
-/** Checks at an interval that the topic is the one that was opened, that no due record was removed, and that the consumer fetches the records that wait. */
+/**
+ * Checks at an interval that the topic is still the one that was opened, that no unread record was removed, and that the consumer fetches the
+ * records that wait. Also repeats failed commits of offsets. Calls `end` if the consumer makes no progress or gets no answers.
+ */
 function watchProgress({
   plan,
   assigned,

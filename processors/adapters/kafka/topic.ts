@@ -9,8 +9,8 @@ export interface OpenTopic {
   readonly name: string
   readonly identity: TopicIdentity
   /**
-   * Throws `topic-recreated` or `topic-missing` if the topic does not have this identity any more. If it passes after a read, all records of
-   * that read belong to this topic, because Kafka never uses a topic id twice.
+   * Throws `topic-recreated` or `topic-missing` if the topic does not have this identity any more. If `verify` succeeds after a read, all records
+   * of that read belong to this topic, because Kafka never uses a topic id twice.
    */
   verify(): Promise<TopicMetadata>
   /** The watermarks of all partitions that are used. Concurrent calls share one request. */
@@ -18,7 +18,7 @@ export interface OpenTopic {
   watermarksOf(partition: number): Promise<Watermarks>
 }
 
-/** True if a topic is not the expected one: it was deleted and created again, or another cluster has it. Added partitions are no difference. */
+/** True if a topic is not the expected one: it was created again, belongs to another cluster or has fewer partitions. More partitions are allowed. */
 export const isOtherTopic = (expected: TopicIdentity, found: TopicIdentity): boolean =>
   found.cluster !== expected.cluster || found.topic !== expected.topic || found.partitions < expected.partitions
 

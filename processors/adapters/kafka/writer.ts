@@ -3,15 +3,18 @@ import { createClient } from './client.ts'
 import { hasType } from './faults.ts'
 import type { Settings } from './options.ts'
 
-/** The result of one attempt. `stuck`: this producer's sequence is broken, the attempt wrote nothing. `cancelled`: `release` returned false. */
+/**
+ * The result of one attempt. `written`: `offset` is the offset of the first record. `unknown`: the broker may have written the records. `stuck`: the
+ * broker rejected the sequence number of this producer, and the attempt wrote nothing. `cancelled`: `release` returned false, and nothing was sent.
+ */
 type Attempt =
   | { readonly kind: 'written'; readonly offset: number }
   | { readonly kind: 'cancelled' }
   | { readonly kind: 'not-written' | 'unknown' | 'stuck' | 'too-large'; readonly error: unknown }
 
-/** The part of a producer that the writer uses. Tests pass a broken one. */
+/** The part of a producer that the writer uses. Tests pass a broken producer. */
 export interface ProducerPort {
-  /** Calls `release` right before the client gets the request. If it returns false, the client gets nothing and the result is undefined. */
+  /** Calls `release` right before the client gets the request. If `release` returns false, the client gets nothing, and the result is undefined. */
   send(messages: Message[], release: () => boolean): Promise<RecordMetadata[] | undefined>
   /** The number of Produce requests that were passed to a socket. */
   requests(): number
@@ -22,7 +25,7 @@ export type OpenProducer = (partition: number) => Promise<ProducerPort>
 export interface Writer {
   /** Calls `release` right before the client gets the request. If `release` returns false, nothing is sent. */
   write(messages: Message[], release: () => boolean): Promise<Attempt>
-  /** Closes the producer; the next write uses a new one. Needed after every unknown outcome. */
+  /** Closes the producer, so the next write opens a new producer. Needed after an unknown outcome before other records are written. */
   replace(): void
   close(): Promise<void>
 }
@@ -37,9 +40,9 @@ const SEQUENCE_ERRORS = [
 const TOO_LARGE = ['MESSAGE_TOO_LARGE', 'RECORD_LIST_TOO_LARGE']
 
 /**
- * Writes to one partition, one request at a time. kafkajs rolls its sequence back after a failed request, although the broker may have
- * written the records. The broker then recognises the same records. It would take other records of the same number for them and drop them.
- * So a producer only repeats its records, and the caller calls `replace` before it sends others.
+ * Writes to one partition, one request at a time. kafkajs rolls its sequence number back after a failed request, although the broker may have
+ * written the records. If the producer sends the same records again, the broker recognises them by the number. If it sent other records with the
+ * same number, the broker would drop them as duplicates. So the caller repeats the same records, or calls `replace` before it sends others.
  */
 export function createWriter(partition: number, open: OpenProducer): Writer {
   let producer: Promise<ProducerPort> | undefined
@@ -82,7 +85,10 @@ function classify(error: unknown, wasSent: boolean): 'not-written' | 'unknown' |
   return wasSent ? 'unknown' : 'not-written'
 }
 
-/** Throws if the answer acknowledges something else: kafkajs may resolve without an answer for the partition, and an offset below `floor` belongs to other records. */
+/**
+ * Returns the offset of the first record. Throws if the answer does not acknowledge these records: kafkajs may resolve without an answer for the
+ * partition, and an offset below `floor` belongs to earlier records.
+ */
 function offsetOf(answers: RecordMetadata[], partition: number, floor: number): number {
   const [answer, ...more] = answers
   const offset = Number(answer?.baseOffset ?? Number.NaN)
@@ -117,7 +123,7 @@ export const openProducer =
     }
     await verifyPeriodically()
     let requests = 0
-    // kafkajs refreshes the leaders after an error answer. A broker that hangs sends none, so `metadataMaxAge` limits the age.
+    // kafkajs refreshes the leaders after an error answer. A broker that hangs sends no answer, so `metadataMaxAge` forces a refresh.
     const producer: Producer = createClient(settings, () => {
       requests++
     }).producer({

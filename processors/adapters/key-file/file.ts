@@ -26,7 +26,7 @@ export interface KeyFile {
   extent(): number
   /** Reads the lines that another process has added. */
   refresh(): void
-  /** When it returns, the lines are on the disk and `people` contains them. */
+  /** Appends the lines. When the function returns, the lines are on the disk and `people` contains them. */
   append(lines: readonly Exclude<Line, { founding: Founding }>[]): void
   secretOf(key: StoredKey): Uint8Array
   /** Overwrites the secret of a key in the file. */
@@ -70,7 +70,7 @@ export const openKeyFile = (path: string, mode: 'write' | 'read', least = 0): Ke
     closeSync(fd)
     throw keysCut(path, { holds: end, least })
   }
-  // A line that a crash cut off was never acknowledged.
+  // A line that a crash cut off was never acknowledged, so it is removed.
   if (mode === 'write') ftruncateSync(fd, end)
   const append: KeyFile['append'] = (lines) => {
     const text = lines.map(format).join('')
@@ -113,7 +113,7 @@ const writeAll = (fd: number, bytes: Buffer, position: number): void => {
   for (let done = 0; done < bytes.length;) done += writeSync(fd, bytes, done, bytes.length - done, position + done)
 }
 
-/** Calls `each` with every complete line from `from` on. Returns the end of the last one. */
+/** Calls `each` with every complete line from byte `from` on, and with its position. Returns the position after the last complete line. */
 const readLines = (fd: number, from: number, each: (text: string, start: number) => void): number => {
   let rest = Buffer.alloc(0)
   let end = from
@@ -137,7 +137,7 @@ const parseLine = (text: string, { path, start }: { path: string; start: number 
     const line = JSON.parse(text) as Line
     if (typeof line === 'object' && line !== null && ('founding' in line || typeof line.of === 'string')) return line
   } catch {
-    // No JSON: damaged, like JSON of another form.
+    // Text that is not JSON gets the same fault below as JSON of another form.
   }
   throw damaged(path, start)
 }

@@ -1,13 +1,16 @@
 import type { Founding, Person, PersonalLogKey, Step } from '../../engine/ports/key-store.ts'
 
-/** A line of the key file, as JSON. The lines are applied in their order. `of` is the person. */
+/**
+ * A line of the key file, as JSON. The lines are applied in their order. `of` is the person, `secret` the new key of the person in hex digits,
+ * `at` a log key that has events about the person, and `step` a step of forgetting the person.
+ */
 export type Line =
   | { readonly founding: Founding }
   | { readonly of: string; readonly key: string; readonly secret: string }
   | { readonly of: string; readonly at: readonly [domain: string, key: string] }
   | { readonly of: string; readonly step: Step }
 
-/** A key in the file. Its secret is read from the file when it is needed. */
+/** A key in the file. The secret of the key is not in memory: `secretOf` reads it from the file. */
 export interface StoredKey {
   readonly id: string
   /** The position of the secret's first hex digit in the file. */
@@ -29,7 +32,7 @@ export const format = (line: Line): string => `${JSON.stringify(line)}\n`
 /** The index of the secret's first digit in a line. The secret is the last field, so the last match is the right one. */
 const secretIndex = (text: string): number => text.lastIndexOf(MARK) + MARK.length
 
-/** Applies a line. `start` is its position in the file. */
+/** Applies a line to `people`. `start` is the position of the line in the file, in bytes. `text` is the JSON of the line. */
 export const applyLine = (
   people: Map<string, Entry>,
   line: Exclude<Line, { founding: Founding }>,

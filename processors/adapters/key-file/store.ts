@@ -9,22 +9,22 @@ export interface KeyFileOptions {
   readonly path: string
   /** `read`: for a process that reads the file while another process writes it. */
   readonly mode: 'write' | 'read'
-  /** Creates the founding of a new store. Pass it only if no store existed before, so that a lost store is never replaced by a new one. */
+  /** Creates the founding (the first entry) of a new store. Pass it only if no store existed before: a new store must never replace a lost store. */
   readonly found?: () => Promise<Founding>
-  /** The number of bytes that the file had at least. A shorter file is rejected with `key-store-cut`. Default: 0. */
+  /** The minimum number of bytes of an intact file. A shorter file is rejected with `key-store-cut`. Default: 0. */
   readonly least?: number
 }
 
 type PersonLine = Exclude<Line, { founding: Founding }>
 
-/** The embedded key store: one file. Lines are only appended. The digits of a destroyed key are overwritten, so the file does not contain them. */
+/** The embedded key store: one file. Lines are only appended, except that the digits of a destroyed key are overwritten with zeros. */
 export const openKeyFileStore = async ({ path, mode, found, least }: KeyFileOptions): Promise<KeyStore> => {
   if (!existsSync(path)) {
     if (found === undefined || mode === 'read') throw keysGone(path)
     foundKeyFile(path, await found())
   }
   const file = openKeyFile(path, mode, least)
-  // Finishes the erasure of keys if the process was killed after it wrote that they are destroyed.
+  // Erases destroyed keys again: the process may have been killed after it wrote the step `destroyed` and before it erased the key.
   if (mode === 'write') for (const { destroyed } of file.people.values()) for (const key of destroyed) file.erase(key)
   const peek: NonNullable<KeyStore['peek']> = (subject) => {
     if (mode === 'read') file.refresh()
@@ -43,10 +43,10 @@ export const openKeyFileStore = async ({ path, mode, found, least }: KeyFileOpti
   }
 }
 
-/** Writes the keys of these people. Returns the people who are being forgotten; they get none. */
+/** Writes a key for each of these people who has none. Returns the people who are being forgotten. These people get no key. */
 type WriteKeys = (people: ReadonlyMap<string, readonly PersonalLogKey[]>) => ReadonlySet<string>
 
-/** Concurrent calls share one write and one sync. A call fails only for its own people. */
+/** Concurrent calls share one write and one sync. A person who is being forgotten fails only the calls that contain this person. */
 const batched = (write: WriteKeys): KeyStore['ensureKeys'] => {
   let next:
     | { readonly people: Map<string, readonly PersonalLogKey[]>; readonly refused: Promise<ReadonlySet<string>> }

@@ -2,7 +2,7 @@ import { Fault } from '../../../schemas/fault.ts'
 import type { Position } from '../../engine/ports/log.ts'
 import type { Incoming } from './block.ts'
 
-/** One call of `append`. Its records can be written by several flushes. It resolves after the last of them. */
+/** One call of `append`. Several flushes can write the records of the call. The call resolves after the last of these flushes. */
 export interface Append {
   readonly topic: number
   readonly records: readonly Incoming[]
@@ -26,9 +26,9 @@ export interface QueuedRecord {
   readonly index: number
 }
 
-/** The most records of one key in a flush. The fold of so many records takes about as long as a flush. */
+/** The maximum number of records of one key in a flush. Folding this number of records takes about as long as a flush. */
 export const KEY_RECORDS = 32
-/** The most records in a flush. */
+/** The maximum number of records in a flush. */
 const FLUSH_RECORDS = 1_024
 const FLUSH_BYTES = 4 * 1024 * 1024
 const QUEUE_BYTES = 64 * 1024 * 1024
@@ -36,19 +36,19 @@ const QUEUE_BYTES = 64 * 1024 * 1024
 interface KeyQueue {
   readonly topic: number
   readonly waiting: QueuedRecord[]
-  /** True once a flush has taken a part of the queue. */
+  /** True if a flush has taken a part of the queue and left the rest. */
   isCut: boolean
-  /** The last offset that an earlier flush gave to this key; undefined if no flush has cut this queue. */
+  /** The last offset that an earlier flush gave to a record of this key. Undefined if no flush has cut this queue. */
   cutAt: number | undefined
 }
 
-/** True if every subscriber that callers wait for has processed this offset. */
+/** False while a subscriber with `isAwaited` (callers wait for its results) has not processed this offset. Further records of the key then wait. */
 export type HasPassed = (topic: number, offset: number) => boolean
 
 /**
- * Appends that wait for a flush, in one queue per key. Each flush takes at most `KEY_RECORDS` records of a key. A key with more records
- * waits until its records in the log are folded. So at most `KEY_RECORDS` records of each busy key are before a record of another key, in
- * the queue and in the log together.
+ * Appends that wait for a flush, in one queue per key. Each flush takes at most `KEY_RECORDS` records of a key. If the key has more records, the
+ * rest of them waits until the taken records are folded. So a record of another key waits for at most `KEY_RECORDS` records of each busy key,
+ * counting the queue and the log together.
  */
 export const createAppendQueue = (hasPassed: HasPassed) => {
   const queues = new Map<string, KeyQueue>()
@@ -73,7 +73,7 @@ export const createAppendQueue = (hasPassed: HasPassed) => {
     }
   }
   const isBlocked = ({ topic, cutAt }: KeyQueue): boolean => cutAt !== undefined && !hasPassed(topic, cutAt)
-  /** The records of the next flush, in the order of their appends. Empty if every key waits for its fold. */
+  /** Removes and returns the records of the next flush, in the order of their appends. Empty if every key waits until its records are folded. */
   const take = (): readonly QueuedRecord[] => {
     const records: QueuedRecord[] = []
     let room = FLUSH_BYTES
@@ -88,7 +88,7 @@ export const createAppendQueue = (hasPassed: HasPassed) => {
         records.push(record)
         room -= sizeOf(record)
       }
-      // A key with more records goes to the end, so the next flush starts with the other keys.
+      // The queue of a key with more records moves to the end of the map, so the next flush starts with the other keys.
       queues.delete(id)
       if (queue.waiting.length > 0) queues.set(id, Object.assign(queue, { isCut: true }))
     }
@@ -138,7 +138,7 @@ const removeRest = (queues: Map<string, KeyQueue>, appends: ReadonlySet<QueuedAp
 
 export const sizeOf = ({ append, index }: QueuedRecord): number => append.sizes[index] ?? 0
 
-/** The number of records that fit into the room. The first record of a flush always fits. */
+/** The number of records, at most `most`, that fit into `room` bytes. The first record of a flush always fits. */
 const countWithin = (
   waiting: readonly QueuedRecord[],
   most: number,

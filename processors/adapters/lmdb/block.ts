@@ -6,8 +6,8 @@ import type { LogRecord } from '../../engine/ports/log.ts'
  * A block is an LMDB value with up to 256 records of consecutive offsets. Its LMDB key contains the first offset.
  *   version u8 · sealed u8 · count u16 · crc32 u32 · records
  *   record: timestamp u48 · varint(key bytes * 2 + 1 if not all ASCII) · key · varint(value bytes) · value
- * The checksum of version 2 covers the first offset, the header and the records. Earlier releases wrote version 1. Its checksum covers only
- * the records, so the reader checks that the header fits them.
+ * The checksum of version 2 covers the first offset, the header and the records. Earlier releases wrote version 1. The checksum of version 1
+ * covers only the records, so the reader checks that the header fits the records.
  */
 export const BLOCK_RECORDS = 256
 const VERSION = 2
@@ -60,7 +60,7 @@ export const encodeRecords = (records: readonly Incoming[]): Encoded => {
   return { bytes, ends }
 }
 
-/** A sealed block is final. The log merges its unsealed blocks into the next sealed block. */
+/** A sealed block never changes (sealed does not mean encrypted here). The log merges unsealed blocks into the next sealed block. */
 export const encodeBlock = (
   bodies: readonly Uint8Array[],
   { first, count, sealed }: { first: number; count: number; sealed: boolean },
@@ -76,7 +76,7 @@ export const encodeBlock = (
 const checksum = (block: Buffer, first: number): number =>
   checksumAt(first, block.subarray(0, CHECKSUMMED_BYTES), block.subarray(HEADER))
 
-/** The checksum includes the first offset, so a block or segment at the wrong place is found. */
+/** The checksum includes the first offset, so the reader detects a block or segment that is stored under the key of another offset. */
 export const checksumAt = (first: number, ...parts: readonly Buffer[]): number =>
   parts.reduce((sum, part) => crc32(part, sum), crc32(offsetBytes(first)))
 
@@ -112,7 +112,7 @@ export const openBlock = (bytes: Buffer, first: number, where: string): Block =>
   return block
 }
 
-/** True if as many records as the header counts fill the block exactly. */
+/** True if the block contains exactly the number of records in its header, and no other bytes. */
 const isFilled = ({ count, bytes }: Block): boolean => {
   let at = HEADER
   for (let record = 0; record < count; record++) {
@@ -133,13 +133,13 @@ export interface WantedRecords {
   readonly to: number
   /** Decodes only records of this key. Default: all keys. */
   readonly key?: Buffer | undefined
-  /** The most bytes to decode. The first matching record is decoded even if it is larger. Default: no limit. */
+  /** The maximum number of bytes to decode. The first matching record is decoded even if it is larger. Default: no limit. */
   readonly room?: number
 }
 
 /**
- * Decodes the wanted records into `into`. Their values are views into the bytes of the block. `used` is the number of bytes decoded. `full`
- * is true if the room ended before the block.
+ * Appends the wanted records to `into`. Their values are views into the bytes of the block. `used` is the number of decoded bytes. `full` is true
+ * if the room is used up, so that the caller must stop.
  */
 export const decodeBlock = (
   { first, count, bytes }: Block,

@@ -3,9 +3,9 @@ import { Fault } from '../../../schemas/fault.ts'
 import { findBadPage, treeAt, type Tree } from './pages.ts'
 
 /**
- * Rejects a file if LMDB needs a page beyond its end. LMDB maps the file into memory, and access to a missing page ends the process with a signal.
- * LMDB does not write pages that a transaction allocated and freed, so an intact file can be shorter than its last page number. Therefore a short
- * file is rejected only if the newest meta page leads to a missing page. Fault: `data-damaged`.
+ * Throws `data-damaged` if LMDB needs a page beyond the end of the file. LMDB maps the file into memory, and access to a missing page ends the
+ * process with a signal. LMDB does not write pages that a transaction allocated and freed, so an intact file can be shorter than its last page
+ * number. Therefore a short file is rejected only if the newest meta page leads to a missing page.
  *
  * The layout is that of lmdb-js 3 (data version 2). A file of another version is not checked.
  */
@@ -13,9 +13,9 @@ export const requireCompleteFile = (file: string): void => {
   if (!existsSync(file)) return
   const handle = openSync(file, 'r')
   try {
-    // LMDB initializes a file that was created and not yet written.
+    // An empty file was created and not yet written. It is not damaged: LMDB initializes it.
     if (fstatSync(handle).size === 0) return
-    // Another process may write the file. A problem is certain only if no transaction committed during the check, because later ones reuse pages.
+    // Another process may write the file. Its transactions reuse pages, so a problem is certain only if none committed during the check.
     for (let before = readMeta(handle, file); ;) {
       const problem = problemOf(handle, before)
       const after = readMeta(handle, file)
@@ -68,7 +68,10 @@ const MAGIC = 0xbeefc0de
 const VERSION = 2
 const SMALLEST_PAGE = 4096
 
-/** The newer of the two meta pages. LMDB opens no file in which one of them is invalid. */
+/**
+ * Returns the newer of the two meta pages. Throws if one of them is invalid, because LMDB cannot open such a file. If the file has another version,
+ * returns the first meta page.
+ */
 const readMeta = (handle: number, file: string): Meta => {
   const first = metaIn(readAt(handle, 0, META_BYTES))
   if (first !== undefined && first.version !== VERSION) return first
@@ -85,7 +88,7 @@ const metaIn = (page: Buffer): Meta | undefined => {
     pageBytes: page.readUInt32LE(AT.pageBytes),
     lastPage: Number(page.readBigUInt64LE(AT.lastPage)),
     transaction: page.readBigUInt64LE(AT.transaction),
-    // LMDB stores the flags of the environment in the flags of the tree of free pages.
+    // `hasTrees` is fixed here, because the flags of the first tree do not describe it: LMDB stores the flags of the environment there.
     trees: [
       { ...treeAt(page, AT.freeTree), hasTrees: false },
       { ...treeAt(page, AT.mainTree), hasTrees: true },

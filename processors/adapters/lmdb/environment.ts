@@ -4,7 +4,7 @@ import { open, type Database, type RootDatabase } from 'lmdb'
 import { Fault, isFault, messageOf } from '../../../schemas/fault.ts'
 import { requireCompleteFile } from './complete-file.ts'
 
-/** Reserved address space, not disk space. The file grows with its content. If it grows above this size, lmdb-js maps more. */
+/** Reserved address space in bytes, not disk space. The file grows with its content. If the file grows above this size, lmdb-js maps more. */
 const MAP_SIZE = 2 ** 36
 const SETTINGS = {
   mapSize: MAP_SIZE,
@@ -12,7 +12,8 @@ const SETTINGS = {
   noSubdir: false,
   overlappingSync: false,
   eventTurnBatching: false,
-  // Each commit searches the free pages that it has loaded. With the default of 50,000, a commit after a bulk write of 400,000 items took 28 ms of CPU.
+  // Limits the free pages in memory, because each commit searches all of them. With the default of 50,000, a commit after a bulk write of 400,000
+  // items took 28 ms of CPU.
   maxFreeSpaceToLoad: 1_000,
   maxFreeSpaceToRetain: 2_000,
 }
@@ -35,17 +36,17 @@ export const dataFile = (path: string): string => join(path, 'data.mdb')
 export interface EnvironmentOptions {
   readonly path: string
   readonly readOnly?: boolean
-  /** True if nothing is needed after this process ends. Commits then do not wait for the disk. Default: false. */
+  /** True if the data is not needed after this process ends. Commits then do not wait for the disk. Default: false. */
   readonly temporary?: boolean
 }
 
 /**
- * Opens an environment whose commits resolve when they are on disk.
+ * Opens an environment. Unless it is `temporary`, its commits resolve when they are on disk.
  *
- * `overlappingSync` is off: with it, LMDB makes a commit visible before the sync and resolves `flushed` after it. If that sync fails, lmdb-js
- * only prints the error, and `flushed` and a later `close` never settle. Without it, a thread of LMDB syncs pages and meta page inside the
- * commit, and every failure rejects that commit.
- * `eventTurnBatching` is off: it creates a second promise for each batch. If the commit fails, no caller can catch that promise.
+ * `overlappingSync` is off, so a thread of LMDB syncs pages and meta page inside the commit, and every failure rejects that commit. If it were on,
+ * LMDB would make a commit visible before the sync and resolve `flushed` after the sync. If that sync failed, lmdb-js would only print the error,
+ * and `flushed` and a later `close` would never settle.
+ * `eventTurnBatching` is off, because it would create a second promise for each batch. If the commit failed, no caller could catch that promise.
  */
 export const openEnvironment = ({ path, readOnly = false, temporary = false }: EnvironmentOptions): RootDatabase => {
   try {
@@ -80,7 +81,7 @@ export const openBinary = (root: RootDatabase, name: string): Database<Buffer, U
 const openOrThrow = <D>(name: string, open: () => D | undefined): D => {
   try {
     const database = open()
-    // The types omit it, but lmdb-js returns undefined for a database that a read-only environment does not have.
+    // Unlike its type, `openDB` returns undefined if the environment is read-only and does not have the database.
     if (database === undefined)
       throw new Fault(
         'data-unreadable',
@@ -96,19 +97,22 @@ const openOrThrow = <D>(name: string, open: () => D | undefined): D => {
   }
 }
 
-/** Bytes that stay free on a disk. */
+/** The number of bytes that must stay free on a disk. */
 const RESERVE = 8 * 1024 * 1024
 
 /**
- * True if the disk has room for so many bytes and a reserve. If a write fails, lmdb-js 3.5.6 prints a message into a buffer that is too small,
- * and the process ends. So the caller checks before each write. The reserve covers other files that grow meanwhile.
+ * True if the disk has room for this number of bytes and a reserve. If a write fails, lmdb-js 3.5.6 prints a message into a buffer that is too
+ * small, and the process ends. So the caller checks before each write. The reserve covers other files that grow meanwhile.
  */
 export const hasRoomFor = (path: string, bytes: number): boolean => {
   const { bavail, bsize } = statfsSync(path)
   return bavail * bsize >= bytes + RESERVE
 }
 
-/** The cause of a failed commit. lmdb-js puts it into a second promise, which counts as unhandled unless it is caught here. */
+/**
+ * Returns the cause of a failed commit, or the error itself if it contains no cause. lmdb-js puts the cause into a second promise. If this function
+ * did not catch that promise, Node would report an unhandled rejection.
+ */
 export const causeOf = async (error: unknown): Promise<unknown> => {
   if (!(error instanceof Error) || !('commitError' in error)) return error
   return Promise.resolve(error.commitError).then(

@@ -8,7 +8,7 @@ import {
 } from '../../../projections/changes.ts'
 import type { Write } from '../../engine/ports/store.ts'
 
-/** The number of changes that the feed stores for followers that reconnect. A busy table fills it in minutes. */
+/** The feed stores at least this number of the last changes, and at most twice as many, for followers that reconnect. */
 const MAX_CHANGES = 20_000
 
 export interface Feed extends ChangeFeed {
@@ -54,7 +54,7 @@ export const createFeed = (): Feed => {
     isFollowed = true
     let next = after === undefined ? end() : numberOfCursor(after, { feedId, first, end: end() })
     let page: ChangePage | undefined = pageFrom(next)
-    // One listener for the whole loop: a follower can stay for weeks, and listeners would accumulate.
+    // One listener for the whole loop: a follower can stay for weeks, and one listener per iteration would accumulate.
     signal.addEventListener('abort', wakeFollowers)
     try {
       while (!signal.aborted) {
@@ -71,7 +71,7 @@ export const createFeed = (): Feed => {
   return { add, follow }
 }
 
-/** Throws if the cursor belongs to another feed, or if its change is not stored any more. */
+/** Returns the change number in the cursor. Throws if the cursor belongs to another feed, or if the feed no longer stores this change. */
 const numberOfCursor = (
   cursor: string,
   { feedId, first, end }: { readonly feedId: string; readonly first: number; readonly end: number },

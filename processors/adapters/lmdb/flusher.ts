@@ -11,19 +11,20 @@ import { secondWriter } from './writer-guard.ts'
 
 export interface FlusherParts {
   readonly files: () => LogFiles
-  /** Closes the environment and opens it again, so reads return what is on disk. */
+  /** Closes the environment and opens it again, so that later reads return the content of the disk. */
   readonly reopen: () => Promise<void>
   /** Runs when records of a topic are on disk. */
   readonly onAppended: (topic: number) => void
   /** Runs when another process has appended to the log. From then on this process writes nothing. */
   readonly onSecondWriter: (fault: Fault) => void
-  /** True if every subscriber that callers wait for has processed this offset. */
+  /** See `HasPassed`. */
   readonly hasPassed: HasPassed
 }
 
 /**
  * Writes appends in flushes: one transaction and one sync for all records of a flush. An append resolves after the sync of its last record.
- * If a flush fails, its appends are rejected with `log-unavailable` if nothing was written, otherwise with `append-unknown`.
+ * If a flush fails, its appends are rejected: with `append-unknown` if records of the append may be in the log, otherwise with the cause
+ * (`log-full`, `log-second-writer` or `log-unavailable`).
  */
 export const createFlusher = (parts: FlusherParts) => {
   const queue = createAppendQueue(parts.hasPassed)
@@ -34,7 +35,7 @@ export const createFlusher = (parts: FlusherParts) => {
   let running: Promise<void> | undefined
 
   const run = async (): Promise<void> => {
-    // Appends of the same iteration of the event loop share this flush.
+    // This pause lets all appends of the same iteration of the event loop share one flush.
     await yieldToEventLoop()
     try {
       while (!queue.isEmpty()) {
@@ -60,7 +61,7 @@ export const createFlusher = (parts: FlusherParts) => {
         queue.add({ topic, records, sizes, resolve, reject })
         void start()
       }),
-    /** A subscriber has processed more records. Appends that wait for it continue. */
+    /** To be called when a subscriber has processed more records. Appends that wait for this subscriber continue. */
     passed: (): void => pause.end(),
     /** Resolves when no append waits. */
     drained: async (): Promise<void> => {
@@ -76,7 +77,7 @@ interface FlushParts {
   readonly tails: Tails
 }
 
-/** Writes these records. Never rejects: a failure rejects the appends of these records. */
+/** Returns the function that writes the records of one flush. That function never rejects: a failure rejects the appends of these records. */
 const createFlush = ({ parts, queue, tails }: FlushParts) => {
   const flush = async (queued: readonly QueuedRecord[], endsBefore: Map<number, number>): Promise<void> => {
     for (const {
@@ -94,7 +95,7 @@ const createFlush = ({ parts, queue, tails }: FlushParts) => {
     try {
       await flush(queued, endsBefore)
     } catch (error) {
-      // On a full disk nothing was written, so the known ends are still right.
+      // If the disk was full, nothing was written, so the cached tails are still right. After any other failure they are read again.
       if (!isFault(error, 'log-full')) tails.clear(error)
       queue.failed(queued)
       await rejectAppends(queued, { error, endsBefore, parts })
@@ -114,10 +115,10 @@ const createMutex = () => {
   }
 }
 
-/** The interval of the check whether a subscriber stopped while an append waits for it. */
+/** Milliseconds after which waiting appends are checked again: they continue if their subscriber has stopped or is stuck. */
 const CHECK_MS = 200
 
-/** Waits until `end` is called, at most `CHECK_MS`. */
+/** `wait` resolves when `end` is called, or after `CHECK_MS`. */
 const createPause = () => {
   let end = (): void => {}
   return {
@@ -136,7 +137,10 @@ const createPause = () => {
 const createTails = (files: () => LogFiles) => {
   const tails = new Map<number, Tail>()
   const latest = createLatest()
-  /** The number of transactions of the log: all until the first of these tails was loaded, and this writer's transactions since then. */
+  /**
+   * The number of transactions that the log must have at the next commit: the stored number when the first tail was loaded, plus the transactions
+   * of this writer since then. Undefined: not loaded. Null: the log has no count yet.
+   */
   let count: number | null | undefined
   let secondWriterFault: Fault | undefined
   const loadCount = (): number | null => (count === undefined ? (count = files().guard?.count() ?? null) : count)
@@ -148,7 +152,7 @@ const createTails = (files: () => LogFiles) => {
   }
   return {
     of,
-    /** The transaction count that the next commit requires. Throws always after another process has appended. */
+    /** The transaction count that the next commit requires. Always throws after another process has appended. */
     count: (): number | null => {
       if (secondWriterFault !== undefined) throw secondWriterFault
       return loadCount()
@@ -174,7 +178,7 @@ const createTails = (files: () => LogFiles) => {
 
 type Tails = ReturnType<typeof createTails>
 
-/** The offset of each of these records. */
+/** The offset that each queued record gets in this flush. */
 const offsetsOf = (queued: readonly QueuedRecord[], high: (topic: number) => number): readonly number[] => {
   const next = new Map<number, number>()
   return queued.map(({ append: { topic } }) => {
@@ -208,7 +212,7 @@ const write = async (files: LogFiles, { queued, tails: knownTails }: Flush): Pro
   }
   const tails = new Map<number, Tail>()
   const flushed = new Map<number, readonly LogRecord[]>()
-  // Earlier releases do not count their transactions. The comparison of the ends finds their appends too.
+  // Earlier releases do not count their transactions. If such a release has appended, the end of a topic has moved.
   files.root.resetReadTxn()
   for (const topic of byTopic.keys()) if (endOf(files, topic) !== knownTails.high(topic)) throw secondWriter(files.path)
   const isOnlyWriter = await files.guard?.commit(count, () => {
@@ -234,7 +238,7 @@ interface Failure {
 const rejectAppends = async (queued: readonly QueuedRecord[], { error, endsBefore, parts }: Failure): Promise<void> => {
   if (isFault(error, 'log-second-writer')) parts.onSecondWriter(error)
   const appends = [...new Set(queued.map(({ append }) => append))]
-  // This module throws its own faults before the write. Other errors come from the write.
+  // This module throws a fault only if the flush wrote nothing. Any other error comes from the write, so its result is unknown.
   if (isFault(error)) return appends.forEach((append) => append.reject(append.written > 0 ? unknown(error) : error))
   const cause = await causeOf(error)
   let files: LogFiles | undefined
@@ -242,7 +246,7 @@ const rejectAppends = async (queued: readonly QueuedRecord[], { error, endsBefor
     await parts.reopen()
     files = parts.files()
   } catch {
-    // The next caller that needs the files opens them again.
+    // Without files the appends are rejected with `append-unknown` below. The next caller that needs the files opens them again.
   }
   for (const append of appends) {
     if (append.written === 0 && files !== undefined && isUnchanged(files, append.topic, endsBefore))
@@ -269,7 +273,7 @@ const unknown = (cause: unknown): Fault =>
 const unwritten = (cause: unknown, path: string): Fault =>
   asFault(cause, 'log-unavailable', `The log at ${path} cannot be written. Nothing was written. Check the disk`)
 
-/** Throws `log-full` if the disk has no room. Each record is written at most twice and can change a page of the key index. */
+/** Throws `log-full` if the disk has no room. Counts each record twice (the log writes it at most twice), plus 1,024 bytes for the key index. */
 const requireRoom = (path: string, queued: readonly QueuedRecord[]): void => {
   const bytes = queued.reduce((sum, record) => sum + 2 * sizeOf(record) + 1024, 0)
   if (hasRoomFor(path, bytes)) return

@@ -7,13 +7,13 @@ import { advance, emptyPending, merged, type Overlay } from './pending.ts'
 import type { Recent } from './recent.ts'
 import type { Writer } from './writer.ts'
 
-/** The time in which commits gather before one transaction writes them. Fewer transactions leave the disk to the log. */
+/** Milliseconds in which commits are gathered before one transaction writes them. Fewer transactions leave more time of the disk to the log. */
 const GATHER_MS = 200
-/** The pause before a failed write is retried. */
+/** The pause in milliseconds before a failed write is retried. */
 const RETRY_MS = 1_000
-/** Commits wait for the disk if more bytes than this are gathered. An estimate. */
+/** Commits wait for the disk if more than this number of bytes (estimated) is gathered. */
 const MAX_BYTES = 16 * 1024 * 1024
-/** The bytes of a page. LMDB copies the page of each item that it changes. */
+/** The size of an LMDB page in bytes. LMDB copies the whole page of each item that it changes. */
 const PAGE = 4_096
 
 /** Gathers accepted writes and passes them to LMDB in one transaction, in their order. Every read returns an accepted write at once. */
@@ -63,7 +63,7 @@ export const createGathering = (writer: Writer, recent: Recent, onAccept: (write
     next.items.set(id, 'put' in write ? withoutUndefined(write.put) : null)
     onAccept(write)
   }
-  /** Drains after a pause, and retries after each failure: a full disk can get room while no new write is accepted. */
+  /** Drains after `ms` milliseconds. Retries after each failure unless the store is closed: a full disk can get room while no write is accepted. */
   const drainIn = (ms: number): void =>
     void (timer ??= setTimeout(
       () => void drain().catch((error: unknown) => (isFault(error, 'store-closed') ? undefined : drainIn(RETRY_MS))),
@@ -79,7 +79,7 @@ export const createGathering = (writer: Writer, recent: Recent, onAccept: (write
       () => writing.items,
     ),
     setCheckpoint: (partition: number, offset: number): void => advance(next.checkpoints, partition, offset),
-    /** Resolves when new writes are accepted. After a failed write, that write must succeed first. */
+    /** Resolves when the store accepts new writes. If the last write failed, first writes it again, and rejects if it fails again. */
     ready: async (): Promise<void> => (fault === undefined ? undefined : drain()),
   }
 }

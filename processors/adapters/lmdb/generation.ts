@@ -3,7 +3,7 @@ import type { TableSpec } from '../../../projections/table.ts'
 import type { Fault } from '../../../schemas/fault.ts'
 import { isPacked, type BuildTarget, type Packed, type Packing } from '../../engine/rebuild/build-target.ts'
 import { isStorableKey, MAX_KEY_BYTES, requireStorable, requireStorableChunk } from '../../engine/rows/storable.ts'
-import { requireCheckpoint } from '../../engine/rows/fencing.ts'
+import { requireCheckpoint } from '../../engine/run/fencing.ts'
 import { isRejection } from '../../engine/rows/store-faults.ts'
 import { asFault } from './environment.ts'
 import { createFeed } from './feed.ts'
@@ -22,7 +22,7 @@ import {
   type Store,
 } from '../../engine/ports/store.ts'
 
-/** `write` resolves when its items are on disk. A thread of LMDB writes them. Sorted keys are fastest. */
+/** `write` resolves when its items are on disk. A thread of LMDB writes the items, fastest in the order of their keys. */
 export interface LmdbStore extends BuildTarget {
   /** Resolves when all writes accepted so far are on disk. */
   sync(): Promise<void>
@@ -30,14 +30,14 @@ export interface LmdbStore extends BuildTarget {
 
 const BULK = 20_000
 const PAGE = 1_000
-/** The assumed size of an item of a bulk write on disk. The writer checks before each write that the disk has room. */
+/** The assumed size on disk, in bytes, of an item of a bulk write. The writer uses it to check before each write that the disk has room. */
 const ITEM_BYTES = 2_048
 
 /**
  * One generation of a table. A commit is accepted or rejected at once, in memory, against all earlier commits. A thread of LMDB writes the
  * gathered commits a moment later, in one transaction with their checkpoints. A `kill -9` therefore loses whole commits together with their
- * checkpoints, and the processor folds those events again. Commits to a `durable` table resolve when they are on disk, because no log contains
- * their items.
+ * checkpoints, and the processor folds the events of these commits again. Commits to a `durable` table resolve when they are on disk, because no
+ * log contains their items.
  */
 export const openGeneration = ({ durable, ...parts }: GenerationParts & { readonly durable: boolean }): LmdbStore => {
   const { spec } = parts
@@ -122,7 +122,10 @@ const feedOf = ({ watched }: TableSpec) => {
   return { add: feed.add, part: { changes: feed } }
 }
 
-/** Checks every item before the transaction begins, because an error inside it would leave a part of it written. A build has checked its packed items itself. */
+/**
+ * Converts items and removals into changes. Checks every unpacked item before the transaction begins, because an error inside the transaction would
+ * leave a part of it written. A build has already checked the items that it packed.
+ */
 const changesOf = (spec: TableSpec, puts: readonly (Stored | Packed)[], removes: readonly Key[]) => {
   const changes: (readonly [string, Stored | Uint8Array | null])[] = []
   for (const item of puts) {
@@ -136,7 +139,10 @@ const changesOf = (spec: TableSpec, puts: readonly (Stored | Packed)[], removes:
   return changes
 }
 
-/** Does not pack an item of an index, because the write computes index entries from the object. */
+/**
+ * `pack` returns the end position in `bytes`. It returns -1 if the item does not fit, or if an index contains the item: the write needs the
+ * unpacked item to compute its index entries.
+ */
 const packingOf = ({ indexes }: TableSpec, tables: Writer['tables']): Packing => ({
   pack: (item, bytes, at) => {
     const packed = membershipOf(indexes, item) === undefined ? tables().pack(item) : undefined
@@ -149,7 +155,7 @@ const packingOf = ({ indexes }: TableSpec, tables: Writer['tables']): Packing =>
 
 type Find = (key: Key) => Stored | undefined
 
-/** A key with at most so many UTF-16 units is short enough for LMDB, because a unit has at most three bytes in UTF-8. */
+/** A key with at most this number of UTF-16 units is short enough for LMDB, because a unit has at most three bytes in UTF-8. */
 const SURELY_STORABLE = Math.floor(MAX_KEY_BYTES / 3)
 
 interface ApplyParts {
@@ -161,7 +167,7 @@ interface ApplyParts {
 interface AppliedSpans {
   readonly outcomes: readonly SpanOutcome[]
   readonly rejected: ReadonlyMap<number, Fault>
-  /** The estimated bytes on disk. */
+  /** The estimated number of bytes on disk. */
   readonly bytes: number
 }
 

@@ -3,11 +3,11 @@ import type { LogRecord, Subscriber, Subscription } from '../../engine/ports/log
 import { doubling, retrying } from '../../engine/timing/retry.ts'
 import { systemClock } from '../system-clock.ts'
 
-/** The topic of a group. */
+/** The topic that the consumer groups read. */
 export interface GroupTopic {
   readonly topic: string
   high(): number
-  /** The next records at `from`, at most a batch. At least one if the topic has one. */
+  /** Returns the records from offset `from` on, at most one batch. Returns at least one record if the topic has a record at `from`. */
   take(from: number): readonly LogRecord[]
   /** Runs when a subscriber has finished a batch. */
   passed(): void
@@ -26,12 +26,12 @@ interface Member {
 
 const FIRST_PAUSE = 50
 const LONGEST_PAUSE = 5_000
-/** Appends do not wait for a subscriber that is more records behind than this: it is catching up. */
+/** Appends do not wait for a subscriber that is more than this number of records behind, because it is still catching up. */
 const FAR_BEHIND = 10_000
-/** Appends do not wait for a subscriber whose batch takes longer than this, until that batch ends. */
+/** If the batch of a subscriber takes longer than this, appends do not wait for the subscriber until that batch ends. In milliseconds. */
 const STUCK_MS = 1_000
 
-/** Consumer groups within this process. The topic has one partition. The first member of a group owns it, and after it ends the next member. */
+/** Consumer groups within this process. The topic has one partition. The oldest member of a group owns this partition until it ends. */
 export const createGroups = (topic: GroupTopic) => {
   const groups = new Map<string, Member[]>()
 
@@ -80,7 +80,7 @@ export const createGroups = (topic: GroupTopic) => {
         wake()
       }
     },
-    /** True if every subscriber that callers wait for has processed this offset, is too far behind or is stuck. */
+    /** True if every subscriber with `isAwaited` has processed this offset, is not assigned yet, is stopping, is too far behind or is stuck. */
     hasPassed: (offset: number): boolean => {
       const high = highOf(topic)
       return (
@@ -185,8 +185,8 @@ const requireExisting = ({ topic, high }: GroupTopic, from: number): number => {
 }
 
 /**
- * Runs the work until it succeeds, and reports each failure. Resolves to undefined if the member is stopped first, to `checkpoint-moved` if the
- * work failed with this fault.
+ * Runs the work until it succeeds, and reports each failure to the subscriber. Resolves to the result of the work, to undefined if the member is
+ * stopped first, or to `checkpoint-moved` if the work failed with this fault.
  */
 const retryUntilStopped = async <T>(
   { subscriber, stopping: { signal } }: Member,

@@ -8,16 +8,16 @@ import { sortText } from './range.ts'
 /** The databases of one generation's environment. */
 export interface Tables {
   readonly items: Database<Stored, LmdbKey>
-  /** Keys `<index pk>\0<index sk>\0<PK>\0<SK>`. The item itself is read from `items`, so the value is empty. */
+  /** By index name. An entry has the key `<index pk>\0<index sk>\0<PK>\0<SK>` and an empty value, because reads take the item from `items`. */
   readonly indexes: ReadonlyMap<string, Database<Uint8Array, LmdbKey>>
   /** The index keys of an item, by item key. Contains only items of an index, so most writes read a small tree. */
   readonly members: Database<Membership, LmdbKey>
   readonly meta: Database<unknown, LmdbKey>
-  /** Stores the new shapes. To be called in each batch that writes items, so one transaction writes the items and their shapes. */
+  /** Stores the new shapes (see `openTables`). To be called in each batch that writes items, so one transaction writes the items and their shapes. */
   saveShapes(): void
   /**
-   * The bytes that `items` stores for the item, valid until the next call. Undefined while a shape waits for `saveShapes`: if the write that
-   * saves it failed, its number would be given to another shape.
+   * Returns the bytes that `items` stores for the item. They are valid until the next call. Returns undefined while a new shape is not saved: if
+   * the write that saves it failed, another shape would get its number, and the packed item would be read with the wrong names.
    */
   pack(item: Stored): Uint8Array | undefined
   unpack(packed: Packed): Stored
@@ -37,16 +37,18 @@ const NOTHING = new Uint8Array(0)
 const PLAIN = { useRecords: false, mapsAsObjects: true }
 
 /**
- * Items are MessagePack. Their attribute names are in numbered shapes, which the same transaction stores in `meta`. If a table has several
- * writers, they number no new shapes: they write an object of a new shape as a map with its names. (msgpackr itself would put a definition into
- * the item. If the shape occurs in the item twice and the table has few shapes, msgpackr cannot read that item.)
+ * Opens the databases. Items are stored as MessagePack. A shape is a numbered list of attribute names. An item contains the number of its shape, and
+ * the transaction that writes the item stores the shape in `meta`. If a table has several writers, they add no shapes: they write an object of a
+ * new shape as a map with its names. (msgpackr itself would put a definition into the item. If the shape occurs in the item twice and the table
+ * has few shapes, msgpackr cannot read that item.)
  */
 export const openTables = (root: RootDatabase, spec: TableSpec, writers: 'one writer' | 'several writers'): Tables => {
   const meta = openDatabase<unknown>(root, 'meta', PLAIN)
   const shapes = () => shapesFrom(meta.get(SHAPES))
   let newShapes: unknown
   const encoder = {
-    // A function and not a value: msgpackr marks only shapes that it loads itself as shared. Without the mark it misreads all after the 32nd.
+    // A function and not a value, because msgpackr marks only shapes that it loads itself as shared. Without this mark, msgpackr misreads every
+    // shape after the 32nd.
     getStructures: shapes,
     ...(writers === 'several writers' && { useRecords: hasShapeIn(shapes()) }),
     maxSharedStructures: 512,
@@ -103,7 +105,7 @@ export const indexKeyOf = ({ pk, sk, number }: IndexSpec, item: Item): string | 
   return fits ? `${partition}\u0000${sortText(sort as string | number)}\u0000${keyOf(item)}` : undefined
 }
 
-/** Updates the indexes for the writes of one batch. To be called inside the batch, before or after the write of the item. */
+/** Returns a function that updates the indexes for one write. Use it for the writes of one batch, and call it inside this batch. */
 export const createIndexer = (tables: Tables, { indexes }: TableSpec) => {
   const changed = new Map<string, Membership | undefined>()
   const hasMembers = indexes.length > 0 && hasEntries(tables.members)
@@ -124,7 +126,7 @@ export const createIndexer = (tables: Tables, { indexes }: TableSpec) => {
   }
 }
 
-/** True if a database has an entry. (`getKeysCount` reads all keys, whatever its limit is.) */
+/** True if a database has an entry. (`getKeysCount` would read all keys, even with a limit.) */
 const hasEntries = (db: { getKeys(range: { limit: number }): Iterable<unknown> }): boolean => {
   for (const _key of db.getKeys({ limit: 1 })) return true
   return false

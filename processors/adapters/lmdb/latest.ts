@@ -1,10 +1,10 @@
 import type { LogRecord } from '../../engine/ports/log.ts'
 import type { Encoded, Incoming } from './block.ts'
 
-/** The records of one flush, by topic, as a read from the disk returns them. */
+/** The records of one flush, by topic number. They are equal to the records that a read from the disk returns. */
 export type Flushed = ReadonlyMap<number, readonly LogRecord[]>
 
-/** The largest batch of a subscriber. Subscribers read a larger flush from the disk. */
+/** The maximum batch of a subscriber, in records and in bytes. A larger flush is not kept here, and subscribers read it from the disk. */
 const RECORDS = 1_000
 const BYTES = 1024 * 1024
 
@@ -13,7 +13,7 @@ export const createLatest = () => {
   let latest: Flushed = new Map()
   return {
     set: (flushed: Flushed): void => void (latest = flushed),
-    /** The records from an offset on. Undefined if the last flush did not write that offset. */
+    /** Returns the kept records from an offset on. Undefined: the record at this offset is not kept. */
     from: (topic: number, offset: number): readonly LogRecord[] | undefined => {
       const records = latest.get(topic) ?? []
       const index = offset - (records[0]?.offset ?? Infinity)
@@ -23,8 +23,8 @@ export const createLatest = () => {
 }
 
 /**
- * The records of a flush. Values are views into the written bytes, so later changes of the appender's buffers have no effect. Keys are
- * well-formed, as UTF-8 stores them.
+ * Returns the records of a flush, or none if the flush is larger than a batch. Values are views into the written bytes, so later changes of the
+ * appender's buffers have no effect. Keys are well-formed Unicode, the same as after a read from the disk.
  */
 export const flushedOf = (
   records: readonly Incoming[],

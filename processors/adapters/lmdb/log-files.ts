@@ -11,11 +11,11 @@ export interface LogFiles {
   readonly root: RootDatabase
   readonly path: string
   readonly cluster: string
-  /** topic u32 · first offset u64 → block */
+  /** Key: topic number (u32) and first offset (u64). Value: a block. */
   readonly blocks: Database<Buffer, Uint8Array>
-  /** topic u32 · first offset u64 → key index of a run of blocks */
+  /** Key: topic number (u32) and first offset (u64). Value: a segment, the key index of consecutive blocks. */
   readonly segments: Database<Buffer, Uint8Array>
-  /** `format`, `cluster`, `topic:<name>` → TopicEntry. Earlier releases wrote entries `group:…`, which nothing reads. */
+  /** Keys: `format`, `cluster`, and `topic:<name>` with a `TopicEntry` as its value. Earlier releases also wrote `group:…`, which no code reads. */
   readonly meta: Database<unknown, LmdbKey>
   /** Undefined if the log is open for reading only. */
   readonly guard: WriterGuard | undefined
@@ -26,7 +26,7 @@ export interface TopicEntry {
   readonly id: string
 }
 
-/** Format 2: blocks and segments can have version 2. Earlier releases read format 1 only. */
+/** In format 2, blocks and segments can have version 2. Earlier releases can read only format 1. */
 const FORMAT = 2
 
 export const openLogFiles = (path: string, readOnly: boolean): LogFiles => {
@@ -116,7 +116,7 @@ export const blockAt = (files: LogFiles, topic: number, offset: number): Block |
   return bytes && openBlock(asBuffer(bytes), offset, where(files, topic, offset))
 }
 
-/** The last block that begins at an offset or before it. */
+/** Returns the last block that begins at the offset or before it. Undefined: there is no such block. */
 export const blockBefore = (files: LogFiles, topic: number, offset: number): Block | undefined => {
   const range = { start: blockKey(topic, offset), end: blockKey(topic, 0), inclusiveEnd: true, reverse: true, limit: 1 }
   for (const { key, value } of files.blocks.getRange(range)) {
@@ -129,7 +129,7 @@ export const blockBefore = (files: LogFiles, topic: number, offset: number): Blo
 const asBuffer = (bytes: Uint8Array): Buffer =>
   Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 
-/** The offset after the last record. */
+/** The offset after the last record of the topic. 0 if the topic is empty. */
 export const endOf = (files: LogFiles, topic: number): number => {
   const last = blockBefore(files, topic, Number.MAX_SAFE_INTEGER)
   return last === undefined ? 0 : last.first + last.count

@@ -16,11 +16,11 @@ export interface LmdbLogsOptions {
 }
 
 export interface LmdbLogs extends Logs {
-  /** Runs `work` while appends wait and nothing is written to the log. Another process can open the log only then. */
+  /** Runs `work` while appends wait and nothing is written to the log. Another process can open the log only during this time. */
   whileQuiet<T>(work: () => Promise<T>): Promise<T>
 }
 
-/** Kafka's default limit, so a record that fits the embedded log fits Kafka. */
+/** The default limit of Kafka, so each record of the embedded log also fits into Kafka. */
 const MAX_RECORD_BYTES = 1024 * 1024
 const MAX_KEY_BYTES = 1024
 
@@ -141,7 +141,7 @@ const createTopicLog = (parts: TopicParts) => {
     partitionOf: () => 0,
     watermarks: async () => [{ partition: 0, low: 0, high: high() }],
     identity: async () => parts.identity,
-    // Only the writing process has consumer groups. A process that reads its files requests them over the socket.
+    // Only the writing process has consumer groups, so a reading process gets false here. It must ask the writing process over the control socket.
     isFollowed: async (group) => groups.hasMembers(group),
     removeGroup: async (group) => {
       if (groups.hasMembers(group)) throw groupActive(group, topic)

@@ -5,7 +5,7 @@ const OVERFLOW = { number: 0, pages: 16, bytes: 24 }
 const TREE = { flags: 4, depth: 6, overflowPages: 24, root: 40, bytes: 48 }
 const BRANCH_PAGE = 0x01
 const LEAF_PAGE = 0x02
-/** A leaf without nodes. Its keys all have the same length. */
+/** A leaf page without nodes: it contains only keys of the same length. */
 const PACKED_PAGE = 0x20
 const NODE_OVERFLOWS = 0x01
 const NODE_IS_TREE = 0x02
@@ -55,7 +55,7 @@ const badPageOf = (file: PageFile, tree: Tree): BadPage | undefined => {
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
     const { page, level } = next
     if (page >= file.pages) return { page, problem: 'missing' }
-    // A leaf refers to other pages only for large values and trees.
+    // A leaf refers to other pages only for large values and trees. If the tree has neither, its leaves need no check.
     if (level <= 1 && tree.overflowPages === 0 && !tree.hasTrees) continue
     const bytes = file.readPage(page)
     const nodes = nodesOf(bytes, page, level > 1 ? BRANCH_PAGE : LEAF_PAGE)
@@ -89,7 +89,7 @@ const dataOf = (bytes: Buffer, node: number): number =>
 
 const childOf = (bytes: Buffer, node: number): number => bytes.readUIntLE(node, 6)
 
-/** Checks the pages that contain a value of a leaf outside the leaf. */
+/** Checks the pages outside the leaf that contain the value of a node: a large value or a tree. Returns the first bad page, or undefined. */
 const badPageUnder = (file: PageFile, bytes: Buffer, leaf: number, node: number): BadPage | undefined => {
   const flags = bytes.readUInt16LE(node + NODE.flags)
   const at = dataOf(bytes, node)

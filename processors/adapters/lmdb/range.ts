@@ -10,7 +10,7 @@ export interface Span {
 
 const after = (key: string): Uint8Array => {
   const bytes = Buffer.from(key)
-  // The last byte of UTF-8 is never 0xff, so this is the first key that does not begin with `key`.
+  // The last byte of UTF-8 is never 0xff, so it can be incremented. The result is greater than every key that begins with `key`.
   bytes[bytes.length - 1] = (bytes[bytes.length - 1] ?? 0) + 1
   return bytes
 }
@@ -27,7 +27,7 @@ export const spanOf = (query: Query): Span => {
 
 const bits = new DataView(new ArrayBuffer(8))
 
-/** A sort key as a text of the same order. A number becomes its bits, with the order of the negative ones reversed. */
+/** Returns the sort key as text with the same order. A number becomes the hex digits of its bits, changed so that the text sorts like the numbers. */
 export const sortText = (sort: string | number): string => {
   if (typeof sort === 'string') return sort
   bits.setFloat64(0, sort + 0)
@@ -62,7 +62,7 @@ const badCursor = (): Fault =>
     'The cursor does not belong to this query. Send the request without a cursor, or with the cursor of the previous page.',
   )
 
-/** A cursor contains the hash of its query, so that it is rejected for another partition or direction. */
+/** A cursor contains the hash of its query, so that `keyOfCursor` rejects the cursor of another query. */
 export const cursorAt = (query: Query, key: string): string =>
   Buffer.from(JSON.stringify([queryHash(query), key])).toString('base64url')
 

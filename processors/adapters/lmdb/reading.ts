@@ -22,7 +22,7 @@ const BATCH_RECORDS = 1_000
 const BATCH_BYTES = 1024 * 1024
 const READ_RECORDS = 2_048
 
-/** The block that contains an offset. The block can begin before it, because the log merges small blocks. */
+/** Returns the block that contains the offset. The block can begin before the offset, because the log merges small blocks. */
 const blockWith = ({ topic, number, files }: Source, offset: number): Block => {
   let block: Block | undefined
   try {
@@ -37,7 +37,7 @@ const blockWith = ({ topic, number, files }: Source, offset: number): Block => {
   )
 }
 
-/** The next batch of a subscriber, within the limits of a batch. Synchronous. */
+/** Reads the next batch of a subscriber synchronously: the records from `from` to `to`, up to the limits of a batch. */
 export const takeBatch = (source: Source, { from, to }: Range): readonly LogRecord[] => {
   const records: LogRecord[] = []
   const end = Math.min(to, from + BATCH_RECORDS)
@@ -69,7 +69,7 @@ export const readRange = async function* (
       at = block.first + block.count
     }
     yield records
-    // The read itself is synchronous. Other work of this process runs here.
+    // The read itself is synchronous, so other work of this process can run only here.
     await yieldToEventLoop()
   }
 }
@@ -79,7 +79,7 @@ export const readKey = async function* (
   range: Range & { key: string },
 ): AsyncGenerator<readonly LogRecord[]> {
   const ofKey = { ...range, key: Buffer.from(range.key) }
-  // Read before the first await: an append can seal these blocks during it.
+  // The tail is read before the first await, because an append can merge its blocks into a sealed block during an await.
   const tail = tailBlocks(source, range.to)
   for (const first of candidates(source, range, tail[0]?.first ?? range.to)) {
     const records: LogRecord[] = []
@@ -93,8 +93,8 @@ export const readKey = async function* (
 }
 
 /**
- * The blocks that can contain records of a key: first those that the segments name, then those without a segment. Yields undefined after each
- * segment, so the caller can yield to other work.
+ * The first offsets of the blocks that can contain records of a key: first the blocks that the segments list for the key, then all blocks without
+ * a segment. Yields undefined after each segment, so the caller can yield to other work.
  */
 const candidates = function* (
   source: Source,
@@ -117,7 +117,7 @@ const candidates = function* (
   }
 }
 
-/** The blocks after the last sealed one. */
+/** The blocks after the last sealed block, up to offset `end` (exclusive). */
 const tailBlocks = (source: Source, end: number): readonly Block[] => {
   const blocks: Block[] = []
   for (let at = end - 1; at >= 0;) {

@@ -7,7 +7,7 @@ import { dataFile, openBinary, openEnvironment } from './environment.ts'
 const COPY = 'scrub-'
 const PAGE = 2_000
 
-/** Removes the folders of earlier scrubs: an unfinished copy after a crash, otherwise the lock file of a finished copy. */
+/** Removes the folders of earlier calls of `rewriteEnvironment`. They contain an unfinished copy after a crash, otherwise only LMDB's lock file. */
 export const removeUnfinishedScrubs = (path: string): void => {
   if (!existsSync(path)) return
   for (const name of readdirSync(path))

@@ -4,10 +4,10 @@ import { BLOCK_RECORDS, checksumAt } from './block.ts'
 
 /**
  * The key index of consecutive sealed blocks, as one LMDB value. It maps the hash of a key to the blocks with records of the key. The log writes
- * a segment once, with the block that completes it. A tree of keys would change a page for every key of every flush.
+ * a segment once, with the block that completes it. This is cheaper than a tree of keys, which would change a page for every key of every flush.
  *   version u8 · blocks u8 · entries u32 · end u48 · crc32 u32 · first offsets u48… · hashes u32…, ascending · block numbers u8…
- * The checksum of version 2 covers the segment's first offset, the header and the rest. Earlier releases wrote version 1. Its checksum covers
- * only the rest, so the reader checks that the header fits it.
+ * The checksum of version 2 covers the segment's first offset, the header and the rest. Earlier releases wrote version 1. The checksum of version 1
+ * covers only the rest, so the reader checks that the header fits the rest.
  */
 export const SEGMENT_BLOCKS = 64
 const VERSION = 2
@@ -15,7 +15,7 @@ const PREVIOUS_VERSION = 1
 const HEADER = 16
 const CHECKSUMMED_BYTES = 12
 
-/** A segment that is not full yet. It is in memory only. After a start, the log builds it again from its blocks. */
+/** A segment that is not full yet. It is in memory only. After a start, the log builds this segment again from the stored blocks. */
 export interface OpenSegment {
   readonly first: number
   readonly blocks: readonly number[]
@@ -60,7 +60,7 @@ const checksum = (bytes: Buffer, first: number): number =>
   checksumAt(first, bytes.subarray(0, CHECKSUMMED_BYTES), bytes.subarray(HEADER))
 
 export interface Segment {
-  /** The offset after its last record. */
+  /** The offset after the last record of the segment. */
   readonly end: number
   /** The first offsets of the blocks that can contain records of a key, ascending. */
   blocksOf(key: string): readonly number[]

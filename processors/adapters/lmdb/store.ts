@@ -16,11 +16,14 @@ export interface LmdbStores extends Stores {
 
 export interface LmdbStoresOptions {
   readonly folder: string
-  /** True for a table whose items no log contains. Its commits resolve when they are on disk. Default: the tables `tributary-…`. */
+  /** True for a table that cannot be rebuilt from a log. Commits to it resolve when they are on disk. Default: the tables named `tributary-…`. */
   readonly durable?: (spec: TableSpec) => boolean
-  /** The name of one of several parallel writers of different keys, such as the workers of a build. It has its own checkpoints. Default: one writer. */
+  /**
+   * The name of this writer, if several writers write different keys in parallel, such as the workers of a build. Each writer has its own
+   * checkpoints. Default: this is the only writer.
+   */
   readonly share?: string
-  /** True if nothing is needed after this process ends. Commits then do not wait for the disk. Default: false. */
+  /** True if the data is not needed after this process ends. Commits then do not wait for the disk. Default: false. */
   readonly temporary?: boolean
 }
 

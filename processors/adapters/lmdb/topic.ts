@@ -3,7 +3,7 @@ import { BLOCK_RECORDS, bodyOf, decodeBlock, encodeBlock, type Block, type Encod
 import { blockAt, blockBefore, blockKey, segmentAt, segmentsOf, type LogFiles } from './log-files.ts'
 import { SEGMENT_BLOCKS, emptySegment, encodeSegment, withBlock, type OpenSegment } from './segment.ts'
 
-/** A block is sealed early if its records are larger than this, so that a read never loads much more at once. */
+/** A block with at least this number of bytes is sealed before it has 256 records, so that a read never loads much more than this at once. */
 const SEAL_BYTES = 512 * 1024
 
 /** The small blocks after the last sealed block, one per flush. The next sealed block replaces them. */
@@ -14,7 +14,7 @@ export interface Tail {
   readonly bytes: number
   /** The key of each record. */
   readonly keys: readonly string[]
-  /** The first offsets of its blocks in LMDB. */
+  /** The first offsets of the small blocks, which are their keys in LMDB. */
   readonly blocks: readonly number[]
   /** The key index of the sealed blocks before the tail that are in no stored segment. */
   readonly segment: OpenSegment
@@ -61,7 +61,7 @@ const keysOf = (block: Block): string[] => {
   return records.map(({ key }) => key ?? '')
 }
 
-/** The offset after the last stored segment. */
+/** The offset after the last stored segment. 0 if there is none. */
 const segmented = (files: LogFiles, topic: number): number => {
   const last = segmentsOf(files, topic).at(-1)
   return last === undefined ? 0 : (segmentAt(files, topic, last)?.end ?? 0)
@@ -123,7 +123,7 @@ const roomIn = (open: Tail, ends: readonly number[], taken: number): number => {
   return Math.max(count, 1)
 }
 
-/** Writes the tail as one sealed block, and its segment if it is full now. Returns the empty tail after the block. */
+/** Writes the tail as one sealed block. If this block fills its segment, writes the segment too. Returns the empty tail after the block. */
 const seal = (files: LogFiles, topic: number, { first, bodies, keys, blocks, segment }: Tail): Tail => {
   const end = first + keys.length
   for (const old of blocks) if (old !== first) void files.blocks.remove(blockKey(topic, old))

@@ -3,8 +3,8 @@ import { Fault } from '../../../schemas/fault.ts'
 import { utf8Keys, type LmdbKey } from './environment.ts'
 
 /**
- * Finds a second writer of the log. The version of one entry counts the transactions of all writers. A writer commits only if the version is
- * the one after its own last transaction, and increments it in the same transaction.
+ * Finds a second writer of the log. The log has one entry whose version counts the transactions of all writers. A writer commits only if this
+ * version has not changed since its own last transaction, and increments the version in the same transaction.
  */
 export interface WriterGuard {
   /** The number of transactions so far. Null if only earlier releases wrote the log. */

@@ -14,16 +14,16 @@ import { removeUnfinishedScrubs, rewriteEnvironment } from './scrub.ts'
 export interface GenerationParts {
   readonly path: string
   readonly spec: TableSpec
-  /** The name of one of several parallel writers. Its checkpoints are stored under this name. */
+  /** The name of this writer, if there are several parallel writers. The checkpoints of the writer are stored under this name. */
   readonly share?: string
-  /** True if nothing is needed after this process ends. Commits then do not wait for the disk. Default: false. */
+  /** True if the data is not needed after this process ends. Commits then do not wait for the disk. Default: false. */
   readonly temporary?: boolean
 }
 
 export interface Changes {
-  /** The changed items by key. Null is a removal. Bytes are a packed item, which is in no index. */
+  /** The changed items by key. Null is a removal. A `Uint8Array` is a packed item, which no index contains. */
   readonly items: Iterable<readonly [string, Stored | Uint8Array | null]>
-  /** The estimated bytes on disk. */
+  /** The estimated number of bytes on disk. */
   readonly bytes: number
   readonly checkpoints: ReadonlyMap<number, number>
 }
@@ -31,11 +31,11 @@ export interface Changes {
 /** The environment of a generation. Every write is one transaction, all or nothing. */
 export interface Writer {
   tables(): Tables
-  /** Resolves when the changes are visible and on disk. Fault: `store-unavailable`; nothing was written. */
+  /** Resolves when the changes are visible and on disk. If the promise rejects with `store-unavailable`, nothing was written. */
   write(changes: Changes): Promise<void>
   /** Removes overwritten and removed content from the disk. Reads continue meanwhile, and writes wait. */
   scrub(): Promise<void>
-  /** Copies the content of one transaction into an empty folder. */
+  /** Copies a consistent snapshot of the environment into an empty folder. */
   copy(folder: string): Promise<void>
   close(): Promise<void>
 }
@@ -52,7 +52,7 @@ export const openWriter = (parts: GenerationParts): Writer => {
   const scrub = async (): Promise<void> => {
     const { root } = opened
     opened = openTablesOf(await rewriteEnvironment(root, path), parts)
-    // New reads use the new environment. Reads of the old one that have begun end during this pause.
+    // New reads use the new environment. During this pause the running reads of the old environment end, before it is closed.
     await delay(RELEASE_MS)
     await copies.ended()
     await root.close()
@@ -64,7 +64,7 @@ export const openWriter = (parts: GenerationParts): Writer => {
       throw new Fault('store-closed', `The table at ${path} was closed. Open it again to write to it.`)
     await scrubbing
     const { root, tables } = opened
-    // After the file was deleted, LMDB would continue to write to it.
+    // If the file was deleted, LMDB would write to the deleted file without an error.
     if (!existsSync(dataFile(path))) throw tableMissing(path)
     if (!hasRoomFor(path, changes.bytes)) {
       throw new Fault('store-unavailable', `The disk of ${path} is full. Nothing was written. Free space.`, {
@@ -74,7 +74,7 @@ export const openWriter = (parts: GenerationParts): Writer => {
     try {
       await root.batch(() => put({ tables, parts }, changes))
     } catch (error) {
-      // LMDB can be in an error state now, for example after it failed to write a meta page. Opening it again restores the state on disk.
+      // LMDB can be in an error state now, for example after it failed to write a meta page. Opening the file again returns to the state on disk.
       const cause = await causeOf(error)
       await copies.ended()
       await root.close().catch(() => undefined)
@@ -143,7 +143,10 @@ const put = ({ tables, parts }: { tables: Tables; parts: GenerationParts }, { it
 const checkpointPrefix = ({ share }: Pick<GenerationParts, 'share'>): string =>
   share === undefined ? 'checkpoint:' : `share:${share}:`
 
-/** The checkpoints of the table, with later ones of this writer's share. A new share begins at the checkpoints of the table. */
+/**
+ * Returns one checkpoint per partition: the later of the checkpoint of the table and the checkpoint of this writer's share. So a new share begins at
+ * the checkpoints of the table.
+ */
 export const checkpointsIn = ({ meta }: Tables, parts: Pick<GenerationParts, 'share'>): Map<number, number> => {
   const found = new Map<number, number>()
   for (const prefix of new Set([checkpointPrefix({}), checkpointPrefix(parts)])) {

@@ -3,7 +3,7 @@ import type { TimestreamWriteClient } from '@aws-sdk/client-timestream-write'
 import { Fault, messageOf } from '../../../schemas/fault.ts'
 
 export interface Connection {
-  /** Default: AWS, with the region and credentials of the environment. */
+  /** The URL of the service. Default: AWS, with the region and credentials of the environment. */
   readonly endpoint?: string
   readonly region?: string
 }
@@ -19,7 +19,7 @@ export const connect = async ({ endpoint, region }: Connection): Promise<Clients
     import('@aws-sdk/client-timestream-write'),
     import('@aws-sdk/client-timestream-query'),
   ])
-  // An endpoint without TLS is an emulator. It accepts any credentials.
+  // An endpoint without TLS (`http:`) is an emulator. An emulator accepts any region and credentials.
   const emulator = endpoint?.startsWith('http:') === true
   const config = {
     requestHandler: { connectionTimeout: 5_000, requestTimeout: 65_000, throwOnRequestTimeout: true },
@@ -32,11 +32,11 @@ export const connect = async ({ endpoint, region }: Connection): Promise<Clients
 
 export const nameOf = (error: unknown): string => (error instanceof Error ? error.name : '')
 
-/** The fault itself, or a retriable `series-unavailable`. The events wait until the series can be written. */
+/** Returns the error itself if it is a fault, otherwise the retriable fault `series-unavailable`: the events wait until the series can be written. */
 export const unavailable = (what: string, error: unknown): Fault =>
   error instanceof Fault
     ? error
-    : // Not the error itself: it contains the request with its tokens, and causes are logged.
+    : // The cause contains only the message. The error itself contains the request with its tokens, and causes are logged.
       new Fault(
         'series-unavailable',
         `Timestream does not ${what} (${nameOf(error)}: ${messageOf(error)}). Check the endpoint, the permissions and the table.`,

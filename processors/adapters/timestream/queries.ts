@@ -4,7 +4,7 @@ import { nameOf, unavailable } from './connect.ts'
 
 export type Cells = readonly (string | null)[]
 
-/** The rows of a query in pages. Timestream can return an empty page before the last one. */
+/** Returns the rows of a query in pages. Skips empty pages, because Timestream can return an empty page before the last page. */
 async function* rowsOf(client: TimestreamQueryClient, sql: string): AsyncGenerator<readonly Cells[]> {
   const { QueryCommand } = await import('@aws-sdk/client-timestream-query')
   let token: string | undefined
@@ -21,13 +21,19 @@ async function* rowsOf(client: TimestreamQueryClient, sql: string): AsyncGenerat
 const cellsOf = ({ Data = [] }: Row): Cells =>
   Data.map(({ ScalarValue, NullValue }) => (NullValue === true ? null : (ScalarValue ?? null)))
 
-/** The column that a query named and that does not exist. Timestream creates a column with the first record that has it. */
+/**
+ * Returns the name of the column if the error reports that a column of the query does not exist, otherwise undefined. Timestream creates a column
+ * when it stores the first record with a value for this column.
+ */
 const missingColumn = (error: unknown): string | undefined =>
   nameOf(error) === 'ValidationException'
     ? /column '?"?([A-Za-z_][\w]*)"?'? (?:does not exist|cannot be resolved)/i.exec(messageOf(error))?.[1]
     : undefined
 
-/** Runs a query, without columns that do not exist yet. If `sql` returns undefined, the query cannot find anything without them. */
+/**
+ * Returns the rows of a query. If a column of the query does not exist yet, calls `sql` again with the names of all missing columns and runs the new
+ * query. If `sql` returns undefined, no row can match without the missing columns, and there are no rows.
+ */
 export async function* queryRows(
   client: TimestreamQueryClient,
   sql: (absent: ReadonlySet<string>) => string | undefined,
@@ -51,5 +57,5 @@ export const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"
 export const text = (value: string): string => `'${value.replaceAll("'", "''")}'`
 export const instant = (ms: number): string => `from_iso8601_timestamp('${new Date(ms).toISOString()}')`
 
-/** Parses a time such as `2026-03-18 12:00:00.000000000`, in UTC. */
+/** Parses a time of Timestream in UTC, such as `2026-03-18 12:00:00.000000000`. Returns epoch milliseconds. */
 export const msOf = (time: string): number => Date.parse(`${time.slice(0, 23).replace(' ', 'T')}Z`)

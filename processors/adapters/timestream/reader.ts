@@ -17,7 +17,7 @@ export interface ReaderParts {
   readonly client: () => Promise<TimestreamQueryClient>
 }
 
-/** Each query has bounds, first of the dimensions, then of the time (S64). Timestream computes the bins (S65). */
+/** Each query filters by measure and dimensions first, then by time (S64). Timestream computes the bins, not this program (S65). */
 export const readerOf = ({ spec, table, client }: ReaderParts): SeriesReader => {
   const from = `FROM ${quoted(spec.database)}.${quoted(table)}`
   const within = ({ measure, where, from: since, to }: Stretch): string =>

@@ -2,7 +2,7 @@ import type { _Record, RejectedRecord } from '@aws-sdk/client-timestream-write'
 import type { SeriesSpec } from '../../../projections/series.ts'
 import type { Rejected, Versioned } from '../../engine/ports/series.ts'
 
-/** The most records of one call. */
+/** The maximum number of records per call. */
 const BATCH = 100
 
 export const batchesOf = (points: readonly Versioned[]): readonly (readonly Versioned[])[] =>
@@ -40,7 +40,7 @@ export const recordsOf = (
   }
 }
 
-/** The points that Timestream rejected for good. A point of which Timestream has a newer version is not among them. */
+/** Returns the points that Timestream will never accept. A point is omitted if Timestream already stores a newer version of it. */
 export const rejectedOf = (points: readonly Versioned[], rejected: readonly RejectedRecord[]): readonly Rejected[] =>
   rejected.flatMap(({ RecordIndex = -1, Reason = 'Timestream gave no reason', ExistingVersion }) => {
     const point = points[RecordIndex]

@@ -8,7 +8,10 @@ import { listPoints, readerOf } from './reader.ts'
 import { batchesOf, recordsOf, rejectedOf } from './records.ts'
 import { newestOf } from '../newest-points.ts'
 
-/** S63. The magnetic store takes late points and the points of a rebuild, which are older than the memory store. */
+/**
+ * The time for which Timestream keeps points (S63). The memory store accepts only points of the last 24 hours, so writes to the magnetic store are
+ * enabled: late points and the points of a rebuild are older.
+ */
 const RETENTION = {
   RetentionProperties: { MemoryStoreRetentionPeriodInHours: 24, MagneticStoreRetentionPeriodInDays: 365 },
   MagneticStoreWriteProperties: { EnableMagneticStoreWrites: true },
@@ -40,7 +43,7 @@ export const timestreamSeries = (connection: Connection): SeriesStores => {
 
 const DAY_MS = 86_400_000
 
-/** The most calls at the same time. */
+/** The maximum number of concurrent calls per write. */
 const MAX_CALLS = 8
 
 const openSeries = (
@@ -69,7 +72,7 @@ const openSeries = (
     }
     const senders = Array.from({ length: Math.min(MAX_CALLS, batches.length) }, sendBatches)
     await Promise.all(senders).catch((error: unknown) => {
-      // The table may have been dropped. The next write creates it again.
+      // The table may have been dropped, so the next write tries to create the table again.
       creation = undefined
       throw unavailable('accept records', error)
     })
@@ -107,7 +110,7 @@ interface Batch {
   readonly points: readonly Versioned[]
 }
 
-/** Writes a batch. Returns the points that Timestream rejected; it stores the others. */
+/** Writes a batch. Returns the points that Timestream rejected. All other points are stored. */
 const send = async (client: TimestreamWriteClient, { spec, table, points }: Batch): Promise<readonly Rejected[]> => {
   const { RejectedRecordsException, ValidationException, WriteRecordsCommand } =
     await import('@aws-sdk/client-timestream-write')

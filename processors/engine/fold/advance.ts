@@ -9,21 +9,22 @@ export interface AdvancedSpan extends Pick<FoldedSpan, 'outcomes' | 'hasOutboxRo
 
 export interface AdvanceParts {
   readonly store: Store
-  /** Stores the points of the events, before the items and the checkpoint. */
+  /** The store of the events' points. The points are written before the items and the checkpoint. Absent: no points are stored. */
   readonly series?: Pick<Series, 'write'> | undefined
   readonly spans: readonly KeySpan[]
-  /** Moved by the last commit. If a span is poisoned, the checkpoint is not moved: the caller parks the key first. */
+  /** The last commit moves this checkpoint. If a span is poisoned, no commit moves the checkpoint: the caller first parks the key. */
   readonly checkpoint?: Checkpoint
-  /** Called for each commit that met a newer item. */
+  /** Called for each span whose commit failed because a stored item was newer. */
   readonly conflicted?: () => void
   /** Finds the event of a span that the store rejects (poison/rejected-spans.ts). Default: the fault `RejectedSpans` is thrown. */
   readonly isolate?: (parts: AdvanceParts, span: KeySpan, error: unknown) => Promise<AdvancedSpan>
 }
 
 /**
- * Folds the spans and commits them. If a condition fails, another process wrote: takes the stored items and folds again. `_pos` shows
- * which events are applied. Resolves when each event of each span is in the items, or its span is poisoned. An event is poison if its
- * fold throws or if the store rejects its items for good. Throws other faults of the store; calling again is safe.
+ * Folds the spans and commits them. If a condition fails, another process has written: the call takes the stored items from the result of
+ * the commit and folds again. The `_pos` of an item shows which events are already applied. Resolves when each event of each span is in the
+ * items, or its span is poisoned. An event is poison if its fold throws or if the store rejects its items for good. Throws other faults of
+ * the store; calling again is safe.
  */
 export const advance = async (parts: AdvanceParts): Promise<readonly AdvancedSpan[]> => {
   const { store, series, spans, checkpoint, conflicted, isolate } = parts
@@ -46,7 +47,7 @@ export const advance = async (parts: AdvanceParts): Promise<readonly AdvancedSpa
         const span = pending[index] as KeySpan
         results.set(span, await isolate(parts, span, error))
       }
-      // Folding the other spans again shows whether they are applied. If there are none, the next commit moves the checkpoint.
+      // The other spans are folded again to find out whether they were applied. If there are none, the next commit only writes the checkpoint.
       pending = pending.filter((_, index) => !committed.spans.has(index))
       cache.forget()
       continue
@@ -70,7 +71,7 @@ const mergeResult = (results: Map<KeySpan, AdvancedSpan>, span: KeySpan, folded:
   })
 }
 
-/** Requires the checkpoint before it writes: a point that is folded from wrong items would keep its version for ever. */
+/** First requires the checkpoint: a process that lost its partition must write no points, because a wrong point is never corrected. */
 const writePoints = async (
   { store, series, checkpoint }: Pick<AdvanceParts, 'store' | 'series'> & { checkpoint: Checkpoint | undefined },
   points: FoldedSpan['points'],
@@ -89,8 +90,8 @@ const unlessRejected = (error: unknown): RejectedSpans => {
 }
 
 /**
- * Folds the spans and loads the items that are missing. If another process folds the same events, loads the items until two loads are
- * equal: only then were all of them stored at the same time.
+ * Folds the spans and loads the items that are missing. If another process folds the same events, loads the items again until two loads are
+ * equal: only then do the items belong to the same moment.
  */
 const foldAll = async (spans: readonly KeySpan[], cache: LoadingCache): Promise<readonly FoldedSpan[]> => {
   const folded = spans.map((span) => foldSpan(span, cache))
@@ -118,7 +119,7 @@ interface LoadingCache extends ItemCache {
   forget(): void
 }
 
-/** The items that this batch loaded. A store with `peek` needs no cache: it misses no item and has one writer. */
+/** The items that this batch loaded. With `peek` no cache is needed: each item can be read without await, and there is one writer. */
 const createItemCache = (store: Store): LoadingCache => {
   const items = new Map<string, Stored | undefined>()
   const { peek } = store
@@ -146,7 +147,7 @@ const createItemCache = (store: Store): LoadingCache => {
   }
 }
 
-/** After a failed condition only the items that the commit returned are known to be up to date. */
+/** Keeps only the items that the failed commit returned, because the other cached items can be out of date. */
 const replaceCached = (cache: LoadingCache, outcomes: readonly SpanOutcome[]) => {
   cache.forget()
   for (const outcome of outcomes) if (outcome.applied !== 'all') for (const item of outcome.current) cache.add(item)

@@ -27,15 +27,15 @@ export interface Decision {
   readonly hasOutboxRows: boolean
 }
 
-/** The rules of the other chapters for the rows of an event. They are passed in, so that the fold depends on no other chapter. */
+/** The rules of other folders of the engine for the rows that an event writes. The caller passes them, so that `fold/` imports no other folder. */
 export interface RowRules {
-  /** Rows for the derived events of a result. Undefined if derived events are not sent. */
+  /** Returns rows for the derived events of a result. Undefined if derived events are not sent. */
   readonly outbox: ((logged: LoggedEvent, result: Result, projection: string) => readonly Item[]) | undefined
-  /** Rows for the timers that an event sets and cancels. */
+  /** Returns the changes of rows for the timers that an event sets and cancels. */
   readonly timers: (logged: LoggedEvent, timers: readonly Timer[], get: Get) => readonly Change[]
-  /** The size of a change in bytes. Throws a fault that parks the key if no store can hold the change. */
+  /** Returns the size of a change in bytes. Throws a fault that parks the key if no store can store the change. */
   readonly measure: (change: Change) => number
-  /** True if only one event ever writes this row, so that it is not loaded before. */
+  /** True if only one event ever writes this row. Such a row is not loaded before it is written. */
   readonly isWrittenOnce: (key: Key) => boolean
   /** True if a removal of this row writes a tombstone. */
   readonly leavesTombstone: (key: Key) => boolean
@@ -45,7 +45,7 @@ export interface Decider extends RowRules {
   readonly projection: Projection
   /** The event types whose outcome this projection decides. */
   readonly decides: ReadonlySet<string>
-  /** The table's TTL attribute. */
+  /** The name of the table's TTL attribute. */
   readonly ttl: string
 }
 
@@ -112,7 +112,7 @@ const repeatedRequest = (decider: Decider, logged: LoggedEvent, earlier: Remembe
   return notApplied(decider, logged, { kind: 'duplicate', of: earlier.event })
 }
 
-/** Events of older releases contain the Idempotency-Key itself. Then the refusal names it. */
+/** The refusal names the Idempotency-Key if the event contains the key itself, as in older releases. Newer events contain only a hash of the key. */
 const reusedKey = ({ event }: LoggedEvent) => {
   const key = event.meta.request?.key ?? ''
   const named = key.startsWith(HASHED_KEY) ? 'This Idempotency-Key' : `The Idempotency-Key "${key}"`
@@ -122,7 +122,7 @@ const reusedKey = ({ event }: LoggedEvent) => {
   }
 }
 
-/** The row that recognises a repeated request. */
+/** The row by which a repeated request is recognised. It expires after a day. */
 const requestRow = (
   { ttl }: Decider,
   { event }: LoggedEvent,
@@ -135,7 +135,7 @@ const requestRow = (
   [ttl]: expiryOf(event),
 })
 
-/** The decision for a refusal or a duplicate: a row at the event's position that lets every process report the outcome to the caller. */
+/** The decision for a refusal or a duplicate: only a row with the outcome. No row if another projection decides the outcome of this type. */
 const notApplied = ({ decides, ttl }: Decider, logged: LoggedEvent, outcome: Outcome): Decision => ({
   outcome,
   changes: decides.has(logged.event.type)

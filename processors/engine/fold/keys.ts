@@ -1,7 +1,7 @@
 import type { Key } from '../../../projections/item.ts'
 import type { Position } from '../ports/log.ts'
 
-/** The rows that a fold writes besides the items of the domain. Domains never write under these prefixes. */
+/** Prefixes of engine rows: `IDEM#` for repeated requests, `OUTCOME#` for refusals and duplicates. Domains never write under these prefixes. */
 export const IDEM = 'IDEM#'
 export const OUTCOME = 'OUTCOME#'
 

@@ -4,7 +4,7 @@ import { EVERY_PROJECTION, type LogRecord, type Position } from '../ports/log.ts
 import type { Decider, LoggedEvent } from './decide.ts'
 import type { KeySpan } from './span.ts'
 
-/** An event that cannot be folded. */
+/** An event that cannot be folded in a projection, or in all projections (`*`). */
 export interface Poison {
   readonly projection: string
   readonly key: string | null
@@ -13,19 +13,19 @@ export interface Poison {
   readonly type?: string
   readonly eventId?: string
   readonly recordedAt?: number
-  /** The personal data of the event. The error can repeat it, and no row may store it. */
+  /** The personal data of the event. It is removed from the text of the error before the error is stored. */
   readonly personal?: unknown
-  /** The offsets of the later events of the key, which are not folded either. */
+  /** The offsets of the later events of the key in the same batch. They are not folded. */
   readonly behind?: readonly number[]
 }
 
 export interface SortedBatch {
   readonly spans: readonly KeySpan[]
-  /** The records that cannot be read. */
+  /** The records that cannot be folded in any projection, at most one per key: the later records of the key are skipped. */
   readonly poisons: readonly Poison[]
   /** The offsets that are skipped because their key is parked. */
   readonly parkedOffsets: readonly number[]
-  /** The keys of these offsets. */
+  /** The log keys of the skipped events. */
   readonly parkedKeys: ReadonlySet<string>
   /** The same offsets, by the name of the parked entry (`projection#key`). */
   readonly parkedByEntry: ReadonlyMap<string, readonly number[]>
@@ -34,11 +34,11 @@ export interface SortedBatch {
 export interface Sorting {
   readonly codec: Codec
   readonly deciders: readonly Decider[]
-  /** True if the key is parked at or before this offset. The events before the parked one are folded. */
+  /** Returns true if the key is parked at this offset or before it. The events before the parked event are folded. */
   readonly isParked: (projection: string, key: string, offset: number) => boolean
 }
 
-/** Decodes a batch and groups its events by projection and key, in order. First loads the data keys that the events are sealed with. */
+/** Decodes a batch and groups its events by projection and key, in order. If a data key is not in memory, loads it and decodes the batch again. */
 export const sortBatch = (records: readonly LogRecord[], sorting: Sorting): Promise<SortedBatch> =>
   withKeys(
     sorting.codec,
@@ -105,7 +105,10 @@ const createSpans = (deciders: readonly Decider[]) => {
 
 const isPoison = (read: LoggedEvent | Poison): read is Poison => 'error' in read
 
-/** The event of a record; its poison, if it cannot be decoded or belongs to another key; or `discarded`, if no projection folds it. */
+/**
+ * Decodes a record. Returns its event, or `discarded` if a verdict discards the event for all projections. Returns a poison if the record
+ * cannot be decoded, if the event has another key than the record, or if a verdict says that the event crashes processes.
+ */
 export const readRecord = (codec: Codec, record: LogRecord): LoggedEvent | Poison | 'discarded' => {
   const { partition, offset, key, value, timestamp, discarded, crashes } = record
   if (discarded !== undefined && discarded.includes(EVERY_PROJECTION)) return 'discarded'
@@ -126,13 +129,13 @@ export const readRecord = (codec: Codec, record: LogRecord): LoggedEvent | Poiso
     )
     return { ...poison(error), type: event.type, eventId: event.meta.eventId }
   } catch (error) {
-    // A retriable fault, such as a data key that is not loaded, has another cause than the event.
+    // A retriable fault, such as a data key that is not loaded, is not caused by the event. So the event is not poison.
     if (isRetriable(error)) throw error
     return poison(error)
   }
 }
 
-/** The fault of an event that crashes processes. The event is not decoded again, because decoding it could be the cause. */
+/** The fault of an event that crashes processes. Such an event is not decoded again, because the decoding could be the cause. */
 export const crashedProcesses = (partition: number, offset: number): Fault =>
   new Fault(
     'killed-the-process',

@@ -16,30 +16,30 @@ export interface KeySpan {
 export interface ItemCache {
   /** True if no other process can write, so that a cached item never becomes out of date. */
   readonly isSoleWriter: boolean
-  /** Undefined: there is no such item. `MISSING`: it is not loaded. */
+  /** Returns undefined if there is no such item, and `MISSING` if the item is not loaded. */
   find(key: Key): Stored | undefined | typeof MISSING
 }
 export const MISSING = Symbol('missing')
 
 export interface FoldedSpan {
   readonly chunks: readonly Chunk[]
-  /** One outcome per folded event. Undefined if the items show that the event was applied before. */
+  /** One element per folded event: its outcome, or undefined if the items show that the event was applied before. */
   readonly outcomes: readonly (Outcome | undefined)[]
   /** The points of the events that were not applied before. */
   readonly points: readonly Versioned[]
   readonly hasOutboxRows: boolean
   /** The event that cannot be folded. The events after it are not folded. */
   readonly poison?: { readonly logged: LoggedEvent; readonly error: unknown }
-  /** The keys to load before the span is folded again. If there are any, the rest of the result is not valid. */
+  /** The keys to load before the span is folded again. If there are such keys, all other fields of the result are invalid. */
   readonly misses: readonly Key[]
-  /** All keys that were read, if one of them is at or past the first event: another process folded these events and may still be writing. */
+  /** All keys that were read, if one of their items is at or after the first event: another process folded these events and may still write. */
   readonly contested: readonly Key[]
 }
 
 interface Entry {
   readonly key: Key
   now: Stored | undefined
-  /** The `_pos` in the store before the open chunk: the condition of the write. */
+  /** The condition of the write: the `_pos` of the stored item before the open chunk. Null: there is no stored item. */
   expect: number | null
   open: boolean
 }
@@ -80,13 +80,13 @@ export const foldSpan = ({ decider, events }: KeySpan, cache: ItemCache): Folded
       const decision = decide(decider, logged, get)
       const touched = decision.changes.map((change) => noted(entries.of(change)))
       const isApplied = newest >= logged.offset
-      // Before the outcome is recorded, because this throws if an item is too large: then the event is poison.
+      // The changes are added before the outcome is recorded. `add` throws if an item is too large: then the event is poison and has no outcome.
       if (!isApplied) chunks.add(decision.changes, touched, logged)
       if (!isApplied) for (const point of decision.points) points.push({ ...point, version: logged.offset + 1 })
       outcomes.push(isApplied ? undefined : decision.outcome)
       hasOutboxRows ||= !isApplied && decision.hasOutboxRows
     } catch (error) {
-      // A retriable fault has another cause than the event.
+      // A retriable fault is not caused by the event. So the event is not poison.
       if (isRetriable(error)) throw error
       if (entries.misses.length > 0) continue
       return result({ logged, error })
@@ -97,7 +97,7 @@ export const foldSpan = ({ decider, events }: KeySpan, cache: ItemCache): Folded
 
 const NO_KEYS: readonly Key[] = []
 
-/** The items that the span touches, by PK and then by SK: with a joined key, each lookup would hash a new string. */
+/** The items of the span in maps by PK and then by SK. With a joined key, each lookup would create and hash a new string. */
 const createEntries = (cache: ItemCache, { isWrittenOnce }: Decider) => {
   const rows = new Map<string, Map<string, Entry>>()
   const misses: Key[] = []
@@ -105,7 +105,7 @@ const createEntries = (cache: ItemCache, { isWrittenOnce }: Decider) => {
   let lastPk = ''
   let lastRow: Map<string, Entry> | undefined
 
-  /** Remembers the last row, because the keys of a fold mostly have the same PK. */
+  /** The entries of one PK. The last result is kept, because the keys of a fold mostly have the same PK. */
   const rowOf = (PK: string): Map<string, Entry> => {
     if (lastRow !== undefined && PK === lastPk) return lastRow
     const row = rows.get(PK) ?? new Map<string, Entry>()
@@ -135,7 +135,7 @@ const createEntries = (cache: ItemCache, { isWrittenOnce }: Decider) => {
   return { of, misses, contested }
 }
 
-/** Longer than a writer that is no longer the owner of its partition can continue to write. */
+/** The lifetime of a tombstone: longer than a process that lost its partition can continue to write. */
 export const TOMBSTONE_SECONDS = 7 * 24 * 60 * 60
 
 /** Collects changes into chunks. All changes of one event are in the same chunk. */
@@ -180,7 +180,7 @@ const createChunks = ({ ttl, measure, leavesTombstone }: Decider) => {
   return { add, close }
 }
 
-/** A tombstone has the position of the removal, so that "removed again" is not mistaken for "still absent". Readers do not see it. */
+/** A tombstone has the offset of the removal, so that an event that is folded again finds that it was applied. Readers do not see tombstones. */
 const tombstone = ({ PK, SK }: Key, { event, offset }: LoggedEvent, ttl: string): Stored =>
   ({
     PK,

@@ -12,17 +12,20 @@ import {
 } from './generation.ts'
 import { leaseIn, leaseUntil, running, withoutLease, type Builder, type Lease } from './lease.ts'
 
-/** The builds of a domain. One process at a time builds one generation. */
+/** The builds of a domain. At most one process builds a generation of the domain at a time. */
 export interface Builds {
-  /** Adds the next generation in state `building`, with the builder's lease. Fault `rebuild-running` if another process builds a generation of the domain. */
+  /**
+   * Adds the next generation in state `building`, with the builder's lease. Fault `rebuild-running` if another process builds a generation
+   * of the domain.
+   */
   begin(domain: Versioned, builder: Builder): Promise<Generation>
-  /** Takes the lease of a half-built generation. Fault as for `begin`. */
+  /** Takes the lease of a half-built generation. Faults: `rebuild-running`, `generation-unknown`, `build-cancelled`, `build-outdated`. */
   resume(domain: string, generation: number, builder: Builder): Promise<Generation>
   /** Extends the lease and stores the progress of the build, in one write. Faults `lease-lost`, `build-cancelled`, `build-outdated`. */
   renew(domain: string, generation: number, work: BuildState & { readonly holder: string }): Promise<void>
   /** Ends the holder's lease. The half-built generation stays and can be resumed. */
   release(domain: string, holder: string): Promise<void>
-  /** Ends a complete build: the generation follows the log from now on and has no lease. Faults as for `renew`. */
+  /** Ends a complete build: the generation follows the log from now on and has no lease. Faults `lease-lost`, `build-cancelled`, `build-outdated`. */
   follow(domain: string, generation: number, holder: string): Promise<void>
 }
 

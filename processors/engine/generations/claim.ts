@@ -3,12 +3,15 @@ import type { Control } from './control.ts'
 import type { Generation } from './generation.ts'
 import { running, type Builder } from './lease.ts'
 
-/** Owned by one process until it releases the lock or ends for any reason. */
+/** A lock of one process, until the process releases the lock or ends for any reason. */
 export interface Lock {
   release(): Promise<void>
 }
 
-/** The place where builds store their files: a folder of one machine. A lock in it shows for certain whether the process of a build is alive. */
+/**
+ * The place where builds store their files: a folder of one machine. A lock in this folder shows for certain whether the process of a build
+ * is alive.
+ */
 export interface BuildPlace {
   readonly place: string
   /** Resolves to undefined if another process has the lock. */
@@ -20,7 +23,7 @@ export interface ClaimParts {
   readonly control: Pick<Control, 'generations' | 'begin' | 'resume' | 'release'>
   readonly holder: string
   readonly storage: BuildPlace
-  /** Resume this half-built generation. Default: begin a new one. */
+  /** The half-built generation to resume. Default: begin a new one. */
   readonly resume?: number
 }
 
@@ -29,7 +32,10 @@ export interface Claimed {
   readonly lock: Lock
 }
 
-/** Claims a generation to build: its lease and the lock of its local store. If the holder of the domain's lease is certainly dead, takes the lease before it expires. */
+/**
+ * Claims a generation to build: takes its lease and the lock of its local store. If the holder of the domain's lease is certainly dead,
+ * takes the lease before it expires. Throws `rebuild-running` if another process builds.
+ */
 export const claim = async (parts: ClaimParts): Promise<Claimed> => {
   const { domain, control, holder, storage, resume } = parts
   const leased = (await control.generations(domain.name)).find(({ lease }) => lease !== undefined)
@@ -62,7 +68,7 @@ export const isBeingBuilt = async (
   return lock === undefined
 }
 
-/** Takes each lock at most once. */
+/** Keeps the locks that this call takes, so that each lock is taken at most once. */
 const createLocks = (storage: BuildPlace) => {
   const locks = new Map<number, Lock>()
   const lockOf = async (generation: number): Promise<Lock | undefined> => {
@@ -91,6 +97,6 @@ const resumeBuild = async (
   )
 }
 
-/** The newest half-built generation of this fold version. */
+/** The newest half-built generation of this fold version. Undefined if there is none. */
 export const halfBuilt = (generations: readonly Generation[], foldVersion: number): Generation | undefined =>
   generations.filter((each) => each.state === 'building' && each.foldVersion === foldVersion).at(-1)

@@ -20,7 +20,7 @@ export interface RowChange {
   readonly item: Item
 }
 
-/** The partition of a domain's rows: `TOPIC`, `SERVING`, `VERIFIED`, `IMPORT` and `GEN#`. */
+/** The prefix of the partition key of a domain's rows. Their sort keys are `TOPIC`, `SERVING`, `VERIFIED`, `IMPORT` and `GEN#…`. */
 const DOMAIN = 'DOMAIN#'
 export const pk = (domain: string): string => `${DOMAIN}${domain}`
 const PAGE = 200

@@ -10,34 +10,40 @@ import type { Store } from '../ports/store.ts'
 import type { ServingPeriod } from '../outgoing/serving-periods.ts'
 import type { TopicIdentity } from '../ports/log-admin.ts'
 
-/** Durable next to the log, in tables of their own: the control table, and the ledger of sent events. */
+/** The tables of the control rows and of the ledger of sent events. They are durable like the log, because they cannot be rebuilt from the log. */
 export const CONTROL_TABLE: TableSpec = { name: 'tributary-control', ttl: 'ttl', indexes: [] }
 export const LEDGER_TABLE: TableSpec = { name: 'tributary-ledger', ttl: 'ttl', indexes: [] }
 
-/** The pointer to the serving generation, and the serving periods before. */
+/** The pointer to the serving generation, with its serving period and the earlier serving periods. */
 interface Serving extends ServingPeriod {
-  /** Newest first. */
+  /** The earlier serving periods, newest first. */
   readonly before: readonly ServingPeriod[]
-  /** The version of the pointer's row. A flip names the version that it read. */
+  /** The version of the pointer's row. The caller of `flip` passes the version that it has read. */
   readonly version: number
-  /** Epoch milliseconds. */
+  /** The instant from which the generation serves, in epoch milliseconds. */
   readonly since: number
 }
 
 /** The result of a comparison of stored items with the fold of their log. */
 export interface Proof {
-  /** Epoch milliseconds. */
+  /** The instant of the comparison, in epoch milliseconds. */
   readonly at: number
   readonly items: number
-  /** The result of a sample includes the differences of earlier results: only a full verification shows that they are gone. */
+  /**
+   * The number of differences. The result of a sample includes the differences of earlier results: only a full verification shows that they
+   * are gone.
+   */
   readonly differences: number
   readonly generation: number
-  /** The number of compared log keys. Null: all of them. */
+  /** The number of log keys whose items were compared. Null: all log keys. */
   readonly keys: number | null
 }
 
 export interface Control extends Builds, ImportLease {
-  /** Adds a domain that is not listed yet: the identity of its topic, and its first generation. Calls `create` for the generation's table before. */
+  /**
+   * Adds a domain that is not listed yet: the identity of its topic, and its first generation. Before it lists the generation, calls
+   * `create` to create the generation's table.
+   */
   ensure(domain: Domain, identity: TopicIdentity, create: () => Promise<void>): Promise<void>
   isListed(domain: string): Promise<boolean>
   identity(domain: string): Promise<TopicIdentity | undefined>
@@ -47,11 +53,20 @@ export interface Control extends Builds, ImportLease {
   /** Stores the result of the last verification. */
   verified(domain: string, proof: Proof): Promise<void>
   lastVerified(domain: string): Promise<Proof | undefined>
-  /** Moves the pointer in one write. Fault `control-conflict` if its version is no longer `seen`. */
+  /**
+   * Moves the pointer in one write. Fault `control-conflict` if the version of the pointer is no longer `seen`, or if the generation does
+   * not follow the log.
+   */
   flip(domain: string, to: ServingPeriod, seen: number): Promise<void>
-  /** Marks a generation as dropped, so that no process follows it. Refused for the serving generation, and for one that another process builds; `over` names a holder that is known to be dead. */
+  /**
+   * Marks a generation as being dropped, so that no process follows it. Faults: `generation-serving`; `rebuild-running` if another process
+   * builds the generation. `over` is a holder that is known to be dead: its lease does not prevent the drop.
+   */
   drop(domain: string, generation: number, over?: string): Promise<Generation>
-  /** Drops each generation that is being built, because it contains data that must be erased. Its builder gets `build-outdated` and begins again. */
+  /**
+   * Marks each generation that is being built as being dropped, because it contains data that must be erased. The builder gets the fault
+   * `build-outdated` and begins a new generation.
+   */
   endBuilds(domain: string): Promise<void>
   /** Records that the table and the group of a generation are removed. Its number is not used again. */
   dropped(domain: string, generation: number): Promise<void>
@@ -62,7 +77,7 @@ export interface ControlParts {
   readonly now: () => number
 }
 
-/** The number of stored serving periods. */
+/** The maximum number of earlier serving periods that are stored. */
 const MAX_PERIODS = 100
 
 export const createControl = (parts: ControlParts): Control => {
@@ -86,7 +101,7 @@ const pointer = (
     if ((await read(name, 'TOPIC')) === undefined)
       await write({ was: undefined, item: { PK: pk(name), SK: 'TOPIC', ...identity } })
     if ((await read(name, 'SERVING')) !== undefined) return
-    // Before the generation is listed, because a listed generation without a table is an error.
+    // The table is created before the generation is listed, because a listed generation without a table is an error.
     await create()
     await write({
       was: undefined,
@@ -157,7 +172,7 @@ const dropping = (
 
 const proofs = ({ read, change }: Rows): Pick<Control, 'verified' | 'lastVerified'> => ({
   verified: async (domain, proof) => {
-    // Of two verifications at the same time the later write stays. Both results are correct.
+    // If two verifications end at the same time, the result that is written last stays. Both results are correct.
     await change(domain, 'VERIFIED', (was) => {
       const before =
         proof.keys !== null && was?.['generation'] === proof.generation ? (was['differences'] as number) : 0

@@ -28,20 +28,24 @@ export interface DropParts {
     /** Removes the files of the generation's build. */
     clear?(generation: number): Promise<void>
   }
-  /** Stops all use of the generation in this process. */
+  /** Closes the generation in this process: stops its processor and closes its stores. */
   readonly closeGeneration: () => Promise<void>
   readonly clock: Clock
   readonly timeoutMs: number
 }
 
-/** Drops a generation: its row, its consumer group, its table and its points. Each step can be repeated, so that a second call finishes an interrupted drop. */
+/**
+ * Drops a generation: its row, its consumer group, its table and its points. Each step can be repeated, so a second call finishes an
+ * interrupted drop.
+ */
 export const dropGeneration = async (parts: DropParts): Promise<void> => {
   const { domain, generation, control, stores, storage } = parts
   const listed = (await control.generations(domain.name)).find((each) => each.generation === generation)
   if (listed?.state === 'following') await refuseUnsent(parts)
   const lock = listed?.state === 'building' ? await storage.lock(generation) : undefined
   try {
-    // This process has the lock of this place, so the listed holder of this place is dead.
+    // If this process could take the lock, the holder that the control table lists for this place is dead. So the lease of this holder does
+    // not prevent the drop.
     const { group } = await control.drop(
       domain.name,
       generation,
@@ -58,7 +62,7 @@ export const dropGeneration = async (parts: DropParts): Promise<void> => {
   }
 }
 
-/** Waits for members of other processes that are leaving the group. */
+/** Removes the consumer group. If the group still has members, waits for up to `timeoutMs` until they have left. */
 const removeGroup = ({ admin, clock, timeoutMs }: DropParts, group: string): Promise<void> =>
   retrying(() => admin.removeGroup(group), {
     clock,
@@ -69,12 +73,15 @@ const removeGroup = ({ admin, clock, timeoutMs }: DropParts, group: string): Pro
 
 const PAGE = 100
 
-/** Throws `outbox-not-empty` if the generation must still send outbox rows: it sends the rows of its own serving periods, also after the flip. */
+/**
+ * Throws `outbox-not-empty` if the generation must still send outbox rows. A generation sends the rows of its own serving periods, also
+ * after a flip to another generation.
+ */
 const refuseUnsent = async ({ domain, generation, control, store, log }: DropParts): Promise<void> => {
   const serving = await control.serving(domain.name)
   const periods = [serving, ...serving.before]
   if (periods.every((period) => period.generation !== generation)) return
-  // The outbox of a damaged or missing table is lost.
+  // The outbox of a damaged or missing table is lost, so there are no rows to check.
   const reader = await store(generation).then(
     (opened) => opened.reader(() => 0),
     (error: unknown) => {

@@ -6,7 +6,7 @@ import type { Store, Stores } from '../ports/store.ts'
 
 export interface DurableTablesParts {
   readonly domains: readonly { readonly name: string; readonly table: TableSpec }[]
-  /** True: creates the two tables if no pipeline was started here yet. */
+  /** True: creates the control table and the ledger if no pipeline was started here yet. False: throws `domain-unknown` in this case. */
   readonly canCreate: boolean
 }
 
@@ -16,8 +16,9 @@ export interface DurableTables {
 }
 
 /**
- * Opens the tables that cannot be rebuilt from the log. The control table is created before all others, and the ledger before a domain is
- * listed. So if a later table or row exists and one of the two does not, it was lost: throws `control-gone` or `ledger-gone`.
+ * Opens the control table and the ledger, which cannot be rebuilt from the log. The control table is created before all other tables, and
+ * the ledger before a domain is listed. So if other tables exist without the control table, or a listed domain without the ledger, the
+ * missing table was lost: throws `control-gone` or `ledger-gone`.
  */
 export const openDurableTables = async (
   stores: Pick<Stores, 'open' | 'create' | 'measure'>,

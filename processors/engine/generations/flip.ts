@@ -16,7 +16,7 @@ import { sendsFrom, type ServingPeriod } from '../outgoing/serving-periods.ts'
 
 export interface FlipParts {
   readonly domain: string
-  /** The fold version of this program. It follows only generations of this version. */
+  /** The fold version of this program. The processors of this program follow only generations of this version. */
   readonly foldVersion: number
   readonly control: Pick<Control, 'generations' | 'serving' | 'flip'>
   readonly log: Pick<Log, 'watermarks'>
@@ -37,17 +37,20 @@ export interface FlipParts {
 
 export interface Flipped {
   readonly before: number
-  /** No processor follows the generation: its items do not change until a processor of its release runs. */
+  /** True if no processor follows the new serving generation: its items do not change until a processor of its fold version runs. */
   readonly isUnfollowed: boolean
 }
 
-/** A generation that no processor follows and that makes no progress for this long fails the flip. */
+/** The flip fails if a generation that no processor follows makes no progress for this long. */
 const STILL_MS = 5_000
 /** The time in which a processor must find a generation in the control table and join its group. */
 const JOIN_MS = 30_000
 const POLL_MS = 250
 
-/** Waits until both generations have folded the log up to its present end, then moves the pointer in one conditional write. */
+/**
+ * Waits until the target has folded the log up to its present end, and the serving generation too if a processor follows it. Then moves the
+ * pointer in one conditional write.
+ */
 export const flip = async (parts: FlipParts): Promise<Flipped> => {
   const { domain, control, log, admin, to } = parts
   const generations = await control.generations(domain)
@@ -59,10 +62,12 @@ export const flip = async (parts: FlipParts): Promise<Flipped> => {
   const ends = await endsOf(log)
   const store = await parts.store(to)
   const openServed = () => parts.store(pointer.generation)
-  // If the table of the old generation is missing, the new one sends all events since the old one began to serve. The ledger prevents that an event is sent twice.
+  // If the table of the old generation is missing, its checkpoints are unknown. Then the new generation sends all events since the old one
+  // began to serve. The ledger prevents that an event is sent twice.
   const served = evenIfLost(openServed, () => pointer.from)
   await untilFolded(parts, target, { store, ends, isFollowed })
-  // If no processor follows the old generation, the new one sends from the old one's checkpoints.
+  // If no processor follows the old generation, the flip does not wait for it. Then the new generation sends the events after the
+  // checkpoints of the old one.
   const old = generations.find(({ generation }) => generation === pointer.generation)
   const isOldLost = await isLost(openServed)
   const isOldFollowed = old !== undefined && !isOldLost && (await admin.isFollowed(old.group))
@@ -75,7 +80,7 @@ export const flip = async (parts: FlipParts): Promise<Flipped> => {
   return { before: pointer.generation, isUnfollowed: !isFollowed }
 }
 
-/** Waits until a processor follows the target. Without a follower, a generation can be at the end of the log and would never show the next event. */
+/** Waits until a processor follows the target. Without a processor, a generation that is at the end of the log would never show the next event. */
 const untilFollowed = async (
   { domain, admin, clock, timeoutMs, signal }: FlipParts,
   target: Generation,
@@ -153,6 +158,9 @@ export const parkedKeysIn = async (
 ): Promise<readonly ParkedKey[]> =>
   (await parkedIn(served, positions.keys())).filter((entry): entry is ParkedKey => entry.key !== null)
 
-/** By parked key, the offset from which the serving generation did not send: the parked event or the begin of its period, whichever is later. */
+/**
+ * Returns by parked key (`projection#key`) the offset from which the serving generation sent nothing: the parked event or the begin of the
+ * serving period, whichever is later.
+ */
 const unsentIn = (period: ServingPeriod, parked: readonly ParkedKey[]): ReadonlyMap<string, number> =>
   new Map(parked.map((entry) => [`${entry.projection}#${entry.key}`, Math.max(entry.offset, sendsFrom(period, entry))]))

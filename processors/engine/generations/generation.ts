@@ -12,13 +12,13 @@ export interface Generation {
   readonly table: string
   readonly group: string
   readonly foldVersion: number
-  /** The oldest fold version of a program that reads its items correctly. */
+  /** The oldest fold version of a program that reads the items of this generation correctly. */
   readonly readableFrom: number
   readonly state: GenerationState
   readonly createdAt: number
-  /** The parameters and the progress of its build. Absent before the build folded anything. */
+  /** The parameters and the progress of the build. Absent before the build has folded an event. */
   readonly work?: BuildState
-  /** The lease of the process that builds it. Absent if no process builds it. */
+  /** The lease of the process that builds the generation. Absent if no process builds it. */
   readonly lease?: Lease
 }
 
@@ -34,11 +34,14 @@ export interface UnsentEvents {
 /** Stored with a generation while it is built, so that a resumed build has the same result as one that was not interrupted. */
 export interface BuildState {
   readonly ends: ReadonlyMap<number, number>
-  /** The number of workers that share the keys. The checkpoints are valid only for the same number. */
+  /** The number of workers that share the keys. The checkpoints of a build are valid only for this number. */
   readonly workers: number
-  /** The place of its local store. */
+  /** The machine and folder of the build's local store. */
   readonly place: string
-  /** The events for which this generation writes outbox rows: those of the serving generation's parked keys, and all events of its period if its table is missing. */
+  /**
+   * The events for which this generation writes outbox rows: the events of keys that are parked in the serving generation. If the table of
+   * the serving generation is missing, also all events since that generation began to serve.
+   */
   readonly unsent: readonly UnsentEvents[]
   /** The number of folded events. */
   readonly events: number
@@ -47,7 +50,7 @@ export interface BuildState {
   readonly copied?: number
 }
 
-/** The members of a domain that a generation records. */
+/** The members of a domain from which a generation is created. */
 export type Versioned = Pick<Domain, 'name' | 'table' | 'foldVersion' | 'readableFrom'>
 
 /** The consumer group of a generation. */
@@ -70,7 +73,7 @@ export const generationOf = (
   createdAt,
 })
 
-/** The generation in a row. The lease is absent if it has expired at `now`. */
+/** Reads a generation from its row. The lease is absent if it has expired at `now`. */
 export const toGeneration = (item: Item, now: number): Generation => {
   const lease = currentLease(item, now)
   return {

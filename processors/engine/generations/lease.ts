@@ -2,12 +2,12 @@ import type { Item, Stored } from '../../../projections/item.ts'
 import { Fault } from '../../../schemas/fault.ts'
 import { pk, type Rows } from './control-rows.ts'
 
-/** The right of one process to build a generation, until a time. It is part of the generation's row. A domain has at most one lease at a time. */
+/** The right of one process to build a generation, until a time. The generation's row contains the lease. A domain has at most one valid lease. */
 export type Lease = {
   readonly holder: string
-  /** The machine and folder where the holder works. Its lock there shows whether the holder's process is alive. */
+  /** The machine and folder where the holder works. A lock in this folder shows whether the holder's process is alive. */
   readonly place: string
-  /** Epoch milliseconds. */
+  /** The begin of the lease, in epoch milliseconds. `until` is its end. */
   readonly since: number
   readonly until: number
 }
@@ -15,7 +15,7 @@ export type Lease = {
 export interface Builder {
   readonly holder: string
   readonly place: string
-  /** The holder of a lease that is known to be dead. Its lease can be taken before it expires. */
+  /** A holder that is known to be dead. The builder can take the lease of this holder before the lease expires. */
   readonly over?: string
 }
 
@@ -23,11 +23,11 @@ const LEASE_MS = 60_000
 
 export const leaseUntil = (now: number): number => now + LEASE_MS
 
-/** The lease in a generation's row, expired or not. */
+/** The lease in a generation's row, expired or not. Undefined if the generation is not being built, or its lease was released. */
 export const leaseIn = ({ state, lease }: Item): Lease | undefined =>
   state === 'building' ? (lease as Lease | undefined) : undefined
 
-/** The lease in a generation's row; undefined if it has expired. */
+/** The lease in a generation's row. Undefined if there is none or it has expired. */
 export const currentLease = (row: Item, now: number): Lease | undefined => {
   const lease = leaseIn(row)
   return lease !== undefined && lease.until > now ? lease : undefined
@@ -42,7 +42,7 @@ export interface ImportLease {
   releaseImportLease(domain: string, holder: string): Promise<void>
 }
 
-/** The lease ends a minute after its holder acquired or extended it, so that a dead process does not block the others. */
+/** The lease ends a minute after its holder acquired or extended it. So a process that died does not block other processes for longer. */
 export const createImportLease = ({ change }: Rows, now: () => number): ImportLease => {
   const leaseOf = (domain: string, holder: string, until: number) => ({ PK: pk(domain), SK: 'IMPORT', holder, until })
   return {

@@ -8,7 +8,10 @@ import { EVERY_PROJECTION, type Log } from '../ports/log.ts'
 
 type Served = Pick<Store, 'checkpoints' | 'reader'>
 
-/** The serving generation, for a rebuild or a flip that replaces it. If its table is missing, reads find no items, and its checkpoints are `lostAt`. */
+/**
+ * The serving generation, for a rebuild or a flip that replaces it. If its table is missing, reads find no items, and `lostAt` returns the
+ * checkpoints.
+ */
 export const evenIfLost = (open: () => Promise<Served>, lostAt: () => Positions | Promise<Positions>): Served => {
   const reading =
     (now: () => number) =>
@@ -44,14 +47,14 @@ interface ReplacedParts {
 
 /** The serving generation that a rebuild replaces. */
 export interface ReplacedGeneration extends Served {
-  /** The events whose outbox rows were lost with its table; empty if the table exists. */
+  /** The events whose outbox rows were lost with the table of this generation. Empty if the table exists. */
   readonly unsentIfLost?: () => Promise<readonly UnsentEvents[]>
 }
 
 /**
  * The serving generation, for a rebuild. If its table is missing, its checkpoints and its outbox are lost. So the build folds to the end of
- * the log, and writes an outbox row for every event derived since the generation began to serve (for a key that was parked
- * in the generation before it: since the key was parked). The ledger prevents that one is sent twice.
+ * the log, and writes an outbox row for every event derived since the generation began to serve (for a key that was parked in the
+ * generation before it: since the key was parked). The ledger prevents that an event is sent twice.
  */
 export const replacedEvenIfLost = (
   open: () => Promise<Served>,
@@ -71,7 +74,7 @@ export const replacedEvenIfLost = (
   },
 })
 
-/** Splits `projection#key` of a serving period. */
+/** Splits the name of a parked key in a serving period, `projection#key`. */
 const parkedNamed = (name: string): Pick<UnsentEvents, 'projection' | 'key'> => ({
   projection: name.slice(0, name.indexOf('#')),
   key: name.slice(name.indexOf('#') + 1),
@@ -79,7 +82,7 @@ const parkedNamed = (name: string): Pick<UnsentEvents, 'projection' | 'key'> => 
 
 type Opening = () => Promise<Pick<Store, 'checkpoints'>>
 
-/** Resolves to undefined if the table is missing. */
+/** Resolves to the checkpoints, or to undefined if the table is missing. */
 export const checkpointsUnlessLost = (open: Opening): Promise<Positions | undefined> =>
   open()
     .then((store) => store.checkpoints())

@@ -12,17 +12,23 @@ interface Opened {
   readonly store: Pick<Store, 'checkpoints'>
 }
 
-/** The serving generation, as this process knows it. */
+/** The serving generation, as this process last read it from the control table. */
 export interface ServingGeneration<G extends Opened> {
-  /** Throws `table-missing` while its table does not exist. */
+  /** The generation. Throws `table-missing` while its table does not exist. */
   current(): G
-  /** The same for requests. Also throws `table-rewound` while its table contains less than it contained before. */
+  /**
+   * The generation, for a request. Throws `table-missing` as `current`. Throws `table-rewound` while the table contains less than it
+   * contained before.
+   */
   answering(): G
   /** The serving generation, if this release would misread its items; otherwise undefined. */
   unreadable(): Generation | undefined
-  /** Reads the pointer and opens the generation. */
+  /** Reads the pointer to the serving generation. Opens the generation if it is not open yet. */
   refresh(): Promise<void>
-  /** Compares the checkpoints of its table with those that this process read before. */
+  /**
+   * Compares the checkpoints of the generation's table with those that this process read or wrote before. If they are lower, `answering`
+   * throws `table-rewound` from now on.
+   */
   checkRewound(): Promise<void>
 }
 
@@ -43,7 +49,7 @@ export const openServing = async <G extends Opened>({
   written,
 }: ServingParts<G>): Promise<ServingGeneration<G>> => {
   let serving: G | Fault | undefined
-  /** The furthest checkpoints that the table of the serving generation had. */
+  /** The highest checkpoints that this process has read from the table of the serving generation. */
   let seen: Positions = new Map()
   let rewound: Fault | undefined
   let row: Generation | undefined
@@ -78,7 +84,7 @@ export const openServing = async <G extends Opened>({
     const checked = serving
     if (checked === undefined || checked instanceof Fault) return
     const { store, generation: number } = checked
-    // Computed before the read, because concurrent checks can end in another order.
+    // Computed before the read: during the read, another check or a processor can move these positions past the result of the read.
     const before = furthest(seen, written(number))
     const stored = await store.checkpoints()
     if (serving !== checked) return

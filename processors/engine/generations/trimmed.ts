@@ -7,7 +7,10 @@ import { startPolling, type Polling } from '../timing/polling.ts'
 /** A partition whose first `low` events were removed. */
 export type Trimmed = Pick<Watermarks, 'partition' | 'low'>
 
-/** The partitions that do not begin at offset 0. The logs of this program keep all events, so an operator or a retention setting removed the first ones. */
+/**
+ * The partitions that do not begin at offset 0. The logs of this program keep all events, so an operator or a retention setting has removed
+ * the first events.
+ */
 export const trimmedIn = (marks: readonly Trimmed[]): readonly Trimmed[] =>
   marks.filter(({ low }) => low > 0).map(({ partition, low }) => ({ partition, low }))
 
@@ -33,18 +36,18 @@ export interface TrimWatchParts {
   readonly failed: (error: unknown) => void
 }
 
-/** Checks the low watermarks at once and then every `checkMs`. Reports a trimmed log once. */
+/** Checks the low watermarks at once and then every `checkMs` milliseconds. Reports a trimmed log once. */
 export const watchTrimming = ({ log, clock, checkMs, failed }: TrimWatchParts): Polling => {
   let isReported = false
   return startPolling({ clock, pollMs: checkMs, failed }, async () => {
-    // Processors and requests report a log that does not respond.
+    // If the log does not respond, this check reports nothing, because processors and requests report this error.
     const trimmed = trimmedIn(await log.watermarks().catch(() => []))
     if (trimmed.length > 0 && !isReported) failed(logTrimmed(log.topic, trimmed))
     isReported ||= trimmed.length > 0
   })
 }
 
-/** A checkpoint outside of the log. `mark` is the begin or the end of the partition. */
+/** A checkpoint outside of the log. `mark` is the begin of the partition (for a lower checkpoint) or its end (for a higher one). */
 interface Outside {
   readonly partition: number
   /** The next offset to fold. */

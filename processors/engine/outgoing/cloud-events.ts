@@ -11,8 +11,8 @@ interface About {
 }
 
 /**
- * Adds the headers of the CloudEvents Kafka binding (binary mode) to each appended record. They are derived from the record's event, which
- * is decoded if the caller did not pass it. Returns a log without `hasHeaders` as it is.
+ * Returns a log that adds the headers of the CloudEvents Kafka binding (binary mode) to each appended record. The headers are derived from
+ * the record's event, which is decoded if the caller did not pass it. A log without `hasHeaders` is returned as it is.
  */
 export const withCloudEvents = (log: Log, about: About): Log => {
   const { head } = about.codec
@@ -21,7 +21,7 @@ export const withCloudEvents = (log: Log, about: About): Log => {
     try {
       return { ...record, headers: headersOf(record, about.domain, head(record.value, record.event)) }
     } catch {
-      // The reader of the record reports why it cannot be read.
+      // A record that cannot be decoded is appended without headers. Its readers report the fault.
       return record
     }
   }
@@ -42,15 +42,15 @@ const headersOf = ({ key }: NewRecord, domain: About['domain'], { type, meta, sc
   }
 }
 
-/** Headers are not sealed, so they do not contain a key that can be the id of a person. */
+/** True if the key can be the id of a person. Then no header contains the key, because headers are not sealed. */
 const isPerson = (
   { keyedByPeople }: About['domain'],
   { type, key, meta }: { readonly type: string; readonly key: string; readonly meta: EventMeta },
 ): boolean => keyedByPeople === undefined || keyedByPeople.includes(type) || meta.subjectId === key
 
-/** The range of RFC 3339: it has years of four digits. */
+/** The first and the last instant that RFC 3339 can express: its years have four digits. */
 const [EARLIEST, LATEST] = [Date.parse('0000-01-01T00:00:00.000Z'), Date.parse('9999-12-31T23:59:59.999Z')]
 
-/** `occurredAt`; if RFC 3339 cannot express it, `recordedAt`; else 1970. */
+/** The value of `ce_time`: `occurredAt`, or `recordedAt` if RFC 3339 cannot express `occurredAt`, or else 1970. */
 const timeOf = ({ occurredAt, recordedAt }: EventMeta): string =>
   new Date([occurredAt, recordedAt].find((ms) => ms >= EARLIEST && ms <= LATEST) ?? 0).toISOString()

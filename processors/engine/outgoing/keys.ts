@@ -1,7 +1,10 @@
 import type { Key } from '../../../projections/item.ts'
 import type { Position } from '../ports/log.ts'
 
-/** The rows of events that are to be sent, in the table of a generation. Domains never write under these prefixes. */
+/**
+ * The prefixes of rows in the table of a generation: `OUTBOX#` for derived events to send, `DERIVED#` for the positions of sent ones,
+ * `TIMER#` for timers by due time, `ARMED#` for timers by name. Domains never write under these prefixes.
+ */
 const OUTBOX = 'OUTBOX#'
 export const DERIVED = 'DERIVED#'
 const TIMER = 'TIMER#'
@@ -9,7 +12,7 @@ const ARMED = 'ARMED#'
 
 export const outboxPartition = (partition: number): string => `${OUTBOX}${partition}`
 
-/** Several projections can derive events from one event, so the key contains the projection. */
+/** The key of an outbox row. It contains the projection, because several projections can derive events from one event. */
 export const outboxKey = ({ partition, offset }: Position, projection: string, row: number): Key => ({
   PK: outboxPartition(partition),
   SK: `${String(offset).padStart(16, '0')}#${projection}#${String(row).padStart(2, '0')}`,
@@ -19,7 +22,10 @@ export const isOutbox = ({ PK }: Key): boolean => PK.startsWith(OUTBOX)
 /** The prefix of the sort keys of one event's outbox rows. */
 export const outboxPrefix = ({ offset }: Position): string => `${String(offset).padStart(16, '0')}#`
 
-/** The partition key of the positions of the events that were derived from one event. The sender writes them when it removes the outbox rows. */
+/**
+ * The partition key of the rows with the positions of the events that were derived from one event. The sender writes such a row when it
+ * removes the outbox row.
+ */
 export const derivedPartition = ({ partition, offset }: Position): string => `${DERIVED}${partition}#${offset}`
 
 export const timerPartition = (partition: number): string => `${TIMER}${partition}`
@@ -30,5 +36,8 @@ export const timerKey = (
 export const armedKey = (key: string, name: string): Key => ({ PK: `${ARMED}${key}`, SK: name })
 export const isTimer = ({ PK }: Key): boolean => PK.startsWith(TIMER) || PK.startsWith(ARMED)
 
-/** False for a timer row: it is always written together with its `ARMED#` row, whose tombstone is enough, and a list of timers without tombstones stays short. */
+/**
+ * True if a removal of this row leaves a tombstone. A `TIMER#` row leaves none: it is always removed together with its `ARMED#` row, whose
+ * tombstone is enough. So a list of timers contains no tombstones.
+ */
 export const leavesTombstone = ({ PK }: Key): boolean => !PK.startsWith(TIMER)

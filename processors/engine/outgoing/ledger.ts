@@ -7,16 +7,19 @@ import type { Store } from '../ports/store.ts'
 /** Records the events that any process sent from any generation, so that each event is sent once. */
 export interface Ledger {
   /**
-   * Calls `send` unless the event was sent before. Resolves to `later` if another process is sending it. If `send` throws, throws the same
-   * error, and the next call sends again. So an event can be appended twice: folds must recognise duplicates.
+   * Calls `send` unless the event was sent before. Resolves to `later` if another process is sending the event. If `send` throws, throws
+   * the same error, and the next call calls `send` again. So an event can be appended twice: folds must recognise duplicates.
    */
   once(id: string, send: () => Promise<Position | undefined>): Promise<Sent | 'later'>
-  /** Those of the ids that need no further attempt, each with the position of its event, if it was stored. */
+  /**
+   * Resolves to those of the ids that need no further attempt, each with the position of its event. The position is undefined if an earlier
+   * release did not store it.
+   */
   settled(ids: readonly string[]): Promise<ReadonlyMap<string, Position | undefined>>
 }
 
 export interface Sent {
-  /** The position of the appended event. Undefined if an earlier release sent it without storing the position. */
+  /** The position of the appended event. Undefined if an earlier release sent the event without storing the position. */
   readonly position: Position | undefined
 }
 
@@ -33,10 +36,10 @@ type State =
   | { readonly state: 'sent'; readonly position?: { readonly partition: number; readonly offset: number } }
 type Entry = Stored & State
 
-/** Longer than any attempt. */
+/** The time after which a claim expires: longer than any attempt to send. */
 const CLAIM_MS = 60_000
 
-/** The rows of the ledger. */
+/** The prefix of the ledger's rows. */
 const SENT = 'SENT#'
 const sentKey = (id: string): Key => ({ PK: `${SENT}${id}`, SK: 'SENT' })
 /** True if no further attempt is needed. Earlier releases also stored the states `unconfirmed` and `refused`, which are final too. */
@@ -48,7 +51,7 @@ const sentState = ({ position }: Sent): State => ({
 })
 
 export const createLedger = ({ store, clock, processName }: LedgerParts): Ledger => {
-  /** Sent by this process, but not recorded yet, because the store did not answer: the next call only records it. */
+  /** The events that this process sent but did not record yet, because the store did not answer. The next call for such an event only records it. */
   const unrecorded = new Map<string, Sent>()
   const change = (id: string, assumed: Entry | undefined, next: (was: Entry | undefined) => State | undefined) =>
     changeRow<Entry>(
@@ -61,7 +64,10 @@ export const createLedger = ({ store, clock, processName }: LedgerParts): Ledger
       { assumed },
     )
   const isMine = (was: Entry | undefined): boolean => was?.state === 'claimed' && was.by === processName
-  /** A claim of this process stays: its earlier attempt did not receive the response of the store. */
+  /**
+   * True if this process may write a claim. A claim of this process stays as it is: an earlier call stored it, but did not receive the
+   * response of the store.
+   */
   const canClaim = (was: Entry | undefined): boolean =>
     was === undefined ||
     was.state === 'free' ||

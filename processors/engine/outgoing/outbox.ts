@@ -6,10 +6,10 @@ import { DERIVED_SOURCE, type Event, type EventMeta } from '../../../schemas/eve
 import type { LoggedEvent } from '../fold/decide.ts'
 import { outboxKey } from './keys.ts'
 
-/** The namespace of the ids of derived events and timers. It never changes. */
+/** The UUID namespace of the ids of derived events and timers. This value must never change, because each replay must compute the same ids. */
 export const NAMESPACE = '8f0d8d5e-3d0b-5d86-9d1c-5a3a1f2d9c11'
 
-/** A derived event that is to be sent. Its row is written in the same commit as the items of the event that caused it. */
+/** A derived event that is to be sent. The row is written in the same commit as the items of the event that caused the derived event. */
 export type OutboxRow = Item & {
   readonly id: string
   readonly kind: 'derived'
@@ -17,12 +17,12 @@ export type OutboxRow = Item & {
   readonly key: string
   /** The projection that derived the event. */
   readonly projection: string
-  /** The key of the event that caused it. */
+  /** The key of the event that caused the derived event. */
   readonly cause: string
   readonly value: string
 }
 
-/** False for a row of kind `effect`: only earlier releases stored such rows, and nothing sends them. */
+/** True for a row whose event is to be sent. False for a row of kind `effect`: only earlier releases stored such rows, and nothing sends them. */
 export const isDerivedRow = (row: Item): row is OutboxRow => row['kind'] === 'derived'
 
 /** One row per derived event of a result. */
@@ -46,11 +46,11 @@ const derivedRow = (codec: Codec, { event: cause }: LoggedEvent, { purpose, even
 
 interface Caused {
   readonly event: Derived['event']
-  /** The metadata that differs from that of the cause. */
+  /** The metadata of the event that differs from the metadata of its cause. */
   readonly meta: Pick<EventMeta, 'eventId' | 'source'> & Partial<EventMeta>
 }
 
-/** Encodes an event that another event caused, for a row. */
+/** Encodes an event that another event caused. Returns the bytes in base64, for a row. */
 export const encodeCaused = (
   codec: Codec,
   { meta: cause }: Event,

@@ -9,11 +9,14 @@ import type { Ledger, Sent } from './ledger.ts'
 import { isDerivedRow, type OutboxRow } from './outbox.ts'
 import { senderOf, type ServingPeriod } from './serving-periods.ts'
 
-/** Read together: with periods that are newer than the list of generations, the sender would remove rows that it must send. */
+/**
+ * The input of one round of the sender. Both members are read together: with periods that are newer than the list of generations, the
+ * sender would remove rows that it must send.
+ */
 export interface SendingGenerations {
   /** The serving periods, newest first. */
   readonly periods: readonly ServingPeriod[]
-  /** Each generation that follows the log. Each has its own outbox. */
+  /** The generations that follow the log. Each generation has its own outbox. */
   readonly generations: readonly { readonly generation: number; readonly store: Store }[]
 }
 
@@ -22,13 +25,16 @@ export interface SenderParts extends PollingParts {
   readonly sendingGenerations: () => Promise<SendingGenerations>
   readonly ledger: Ledger
   readonly partitions: number
-  /** The table's TTL attribute. */
+  /** The name of the table's TTL attribute. */
   readonly ttl: string
 }
 
 const LIMIT = 100
 
-/** Sends the rows of the outboxes: claims a row in the ledger, appends its event, confirms it in the ledger, and then removes the row. */
+/**
+ * Sends the rows of the outboxes. For each row: claims the event in the ledger, appends the event, records it as sent in the ledger, and
+ * then removes the row.
+ */
 export const startSender = (parts: SenderParts): Polling => startPolling(parts, (signal) => sendAll(parts, signal))
 
 const sendAll = async (parts: SenderParts, signal: AbortSignal): Promise<void> => {
@@ -38,7 +44,8 @@ const sendAll = async (parts: SenderParts, signal: AbortSignal): Promise<void> =
       for (let partition = 0; partition < parts.partitions && !signal.aborted; partition += 1)
         await drain(parts, { generation, store, partition, periods, signal })
     } catch (error) {
-      // The outbox of a deleted table is lost. The rows of the other generations do not wait until an operator drops its generation.
+      // The outbox of a deleted table is lost. The error is only reported, so that the rows of the other generations are sent before an
+      // operator drops the generation.
       if (!isFault(error, 'table-missing') || generation === periods[0]?.generation) throw error
       parts.failed(error)
     }
@@ -57,7 +64,7 @@ interface Draining {
 
 const drain = async (parts: SenderParts, draining: Draining): Promise<void> => {
   const { store, partition, signal } = draining
-  /** The causes that have a waiting event. Their later events wait too, so that they are appended in order. */
+  /** The causes (`projection#key`) with an event that must wait. The later events of these causes wait too, so that they are appended in order. */
   const waiting = new Set<string>()
   for await (const items of pages(
     store.reader(() => 0),
@@ -77,10 +84,13 @@ const drain = async (parts: SenderParts, draining: Draining): Promise<void> => {
   }
 }
 
-/** How long a reader can name an event and wait for the events that are derived from it. */
+/** The time for which the position of a sent event is stored. In this time, a reader can wait for the events that are derived from an event. */
 const DERIVED_SECONDS = 24 * 60 * 60
 
-/** Removes a row whose event was sent. Stores the position of the event for a day, for readers that wait until it is folded. */
+/**
+ * Removes a row whose event was sent. Stores the position of the event for a day, for readers that wait until it is folded. If the position
+ * is unknown, only removes the row.
+ */
 const remove = async (
   { clock, ttl }: SenderParts,
   { store, partition }: Draining,
@@ -100,9 +110,9 @@ const remove = async (
 }
 
 /**
- * The generation that sends the event of a row: the one that served at its position.
- * `this`: the generation of the row. `serving`: the serving generation has the same row, and this one stays until that is sent, because a
- * flip can make this generation the sender. `earlier`: a generation that served before sends it or has sent it.
+ * Returns which generation sends the event of a row: the generation that served at the row's position.
+ * `this`: the generation of the row. `serving`: the serving generation, which has the same row. The row stays here until the event is sent,
+ * because a flip can make this generation the sender. `earlier`: a generation that served before sends the event or has sent it.
  */
 const sentBy = (row: Row, { generation, partition, periods }: Draining): 'this' | 'serving' | 'earlier' => {
   const sender = senderOf(periods, { partition, offset: row._pos, projection: row.projection, key: row.cause })
@@ -110,7 +120,7 @@ const sentBy = (row: Row, { generation, partition, periods }: Draining): 'this' 
   return sender === periods[0]?.generation ? 'serving' : 'earlier'
 }
 
-/** Resolves to undefined if the row must wait. */
+/** Sends the event of a row, unless an earlier event of the same cause waits. Resolves to undefined if the row must wait. */
 const sendInOrder = async (parts: SenderParts, row: Row, waiting: Set<string>): Promise<Sent | undefined> => {
   const cause = `${row.projection}#${row.cause}`
   const sent = waiting.has(cause) ? 'later' : await appendOnce(parts, row)
@@ -120,8 +130,8 @@ const sendInOrder = async (parts: SenderParts, row: Row, waiting: Set<string>): 
 }
 
 /**
- * Appends the encoded event of a row once, whichever process finds the row. If the log cannot store the event, reports it and resolves to
- * `later`: the row stays until the limit of the topic is raised, and the other rows do not wait for it.
+ * Appends the encoded event of a row once, whichever process finds the row. If the event is too large for the log, reports this and
+ * resolves to `later`: the row stays until the limit of the topic is raised, and the other rows do not wait for it.
  */
 export const appendOnce = async (
   { log, ledger, failed }: Pick<SenderParts, 'log' | 'ledger' | 'failed'>,

@@ -1,8 +1,11 @@
-/** A period in which a generation serves: it sends the derived events from these positions on. */
+/** A period in which a generation serves. The generation sends each derived event whose cause is at or after the offset in `from`, by partition. */
 export interface ServingPeriod {
   readonly generation: number
   readonly from: ReadonlyMap<number, number>
-  /** By `projection#key`: the offsets from which the generation before sent nothing, because the keys were parked in it. */
+  /**
+   * By `projection#key`: the offset from which the previous generation sent nothing, because the key was parked there. This period sends
+   * from that offset.
+   */
   readonly parked: ReadonlyMap<string, number>
 }
 
@@ -14,13 +17,16 @@ export interface CausedEvent {
   readonly key: string
 }
 
-/** The offset from which the period sends the events that a projection derives from a key. */
+/** The offset of the first event of the key for which the period sends the events that the projection derives. */
 export const sendsFrom = (
   { from, parked }: ServingPeriod,
   { partition, projection, key }: Omit<CausedEvent, 'offset'>,
 ): number =>
   Math.min(from.get(partition) ?? 0, parked.get(`${projection}#${key}`) ?? Infinity, parked.get(`*#${key}`) ?? Infinity)
 
-/** The generation that sends the events derived from this one: that of the newest period that covers it. `periods` is sorted, newest first. The oldest period begins with the log. */
+/**
+ * The generation that sends the events derived from `caused`: the generation of the newest period that begins at or before this event.
+ * `periods` is sorted, newest first. Undefined if all periods begin later.
+ */
 export const senderOf = (periods: readonly ServingPeriod[], caused: CausedEvent): number | undefined =>
   periods.find((period) => sendsFrom(period, caused) <= caused.offset)?.generation

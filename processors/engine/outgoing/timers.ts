@@ -13,14 +13,14 @@ import type { Store } from '../ports/store.ts'
 import { armedKey, timerKey, timerPartition } from './keys.ts'
 
 /**
- * An event that is appended at its time. The sort key begins with the time, so that due rows are found without a scan. Its id is derived
- * from the event that set the timer and the time: each process that finds the row appends the same event, and a timer that is set again
- * for the same time appends another event.
+ * The row of an event that is appended when its time has come. The sort key begins with the time, so that due rows are found without a
+ * scan. The id of the event is derived from the event that set the timer and the time: each process that finds the row appends the same
+ * event, and a timer that is set again for the same time appends another event.
  */
 type TimerRow = Item & { readonly id: string; readonly key: string; readonly value: string }
 type Armed = Key & { readonly at: number }
 
-/** Setting a timer replaces the timer of the same name; cancelling removes it. */
+/** Returns the changes for the timers of an event. Setting a timer replaces the timer of the same name. Cancelling a timer removes it. */
 export const timerChanges =
   (codec: Codec) =>
   (logged: LoggedEvent, timers: readonly Timer[], get: Get): readonly Change[] =>
@@ -35,7 +35,7 @@ export const timerChanges =
       return [...clear.filter(({ SK }) => SK !== row.SK), row, { ...named, at: timer.at }]
     })
 
-/** The last instant whose text sorts by time. */
+/** The last instant that a timer can have. The texts of later instants do not sort by time. */
 const LAST = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
 
 type Armable = Timer & { readonly at: number; readonly event: NonNullable<Timer['event']> }
@@ -57,7 +57,7 @@ const timerRow = (codec: Codec, { event: cause, partition }: LoggedEvent, { name
 
 export interface TimerParts extends PollingParts {
   readonly log: Log
-  /** The store of the serving generation: only its timers fire. */
+  /** The store of the serving generation. Only the timers of this generation fire. */
   readonly store: () => Promise<Store>
   readonly ledger: Ledger
   readonly partitions: number
@@ -75,7 +75,7 @@ const fireDue = async (parts: TimerParts, signal: AbortSignal): Promise<void> =>
   for (let partition = 0; partition < partitions; partition += 1) {
     for await (const items of pages(reader, { pk: timerPartition(partition), from: '', to, limit: LIMIT })) {
       const due = items as readonly TimerRow[]
-      // A row stays until its event is folded.
+      // A row stays until its event is folded, so the events of some due rows are already in the log.
       const fired = await ledger.settled(due.map(({ id }) => id))
       for (const row of due) {
         if (signal.aborted) return

@@ -16,9 +16,9 @@ export interface ForgetParts {
   readonly keys: KeyStore
   readonly ring: Keyring
   readonly pipelines: ReadonlyMap<string, Pipeline>
-  /** Drops a generation with its table. Resolves to the parts of it that this process cannot remove, as text. */
+  /** Drops a generation with its table. Resolves to a text for each part of the generation that this process cannot remove. */
   readonly drop: (pipeline: Pipeline, generation: number) => Promise<readonly string[]>
-  /** Removes the files on this machine of a build that has ended. The builder can have crashed before it removed them. */
+  /** Removes the files on this machine of a build that has ended, in case the builder crashed before it removed the files. */
   readonly clearBuild: (pipeline: Pipeline, generation: number) => Promise<void>
   readonly clock: Clock
   readonly progress?: (text: string) => void
@@ -28,15 +28,18 @@ export interface ForgetParts {
 
 export interface Forgot {
   readonly subject: string
-  /** `unknown`: there is no personal data about the person. `before`: the person was forgotten before, and there is no new personal data. */
+  /**
+   * `known`: this call has forgotten the person, or a part of the data (see `left`). `unknown`: there is no personal data about the person.
+   * `before`: the person was forgotten before, and there is no new personal data.
+   */
   readonly was: 'known' | 'unknown' | 'before'
   /** The log keys to which `PersonForgotten` was appended. */
   readonly places: readonly PersonalLogKey[]
   /** The number of items from which personal data was removed. */
   readonly items: number
-  /** The number of events that are older than sealing. Their plain text stays in the log. */
+  /** The number of the person's events from the time before personal data was sealed. Their plain text stays in the log. */
   readonly plain: number
-  /** The reasons why the person is not completely forgotten. If there are any, the command must be run again. */
+  /** The reasons why the person is not completely forgotten. If there are any reasons, the command must be run again. */
   readonly left: readonly string[]
 }
 
@@ -52,7 +55,8 @@ export const forget = async (parts: ForgetParts, subject: string): Promise<Forgo
   const nothing = { subject, places: [], items: 0, plain: old.events, left: [] }
   if (known === undefined && old.places.length === 0) return { ...nothing, was: 'unknown' }
   if (known !== undefined && known.key === undefined && !known.forgetting) return { ...nothing, was: 'before' }
-  // All events of this person are older than sealing, so there is no key. A new one lets the store record the progress.
+  // All events of this person are from the time before personal data was sealed, so there is no key. A new key gives the person an entry in
+  // the key store, which records the progress.
   if (known === undefined) await keys.ensureKeys(new Map([[subject, old.places]]))
   await keys.step(subject, 'forgetting')
   ring.evict(subject)
@@ -62,7 +66,7 @@ export const forget = async (parts: ForgetParts, subject: string): Promise<Forgo
   await keys.step(subject, 'destroyed')
   ring.evict(subject)
   progress(`${subject}: the key is destroyed`)
-  // Another process can use the cached key until then. The next sweep covers the events that it sealed.
+  // During this pause, another process can still use the cached key. The next sweep also covers the events that were sealed in this time.
   if (keys.shared) await clock.sleep(KEY_AGE_MS)
   const second = await sweepAll(parts, subject, places)
   const left = [...second.left, ...(await clear(parts, places))]
@@ -70,7 +74,10 @@ export const forget = async (parts: ForgetParts, subject: string): Promise<Forgo
   return { subject, was: 'known', places, items: first.items + second.items, plain: old.events, left }
 }
 
-/** Adds the person's own log key in each domain: it has the events that were derived for the person, and the key store does not list it. */
+/**
+ * Adds the person's own log key in each domain, because the key store does not list it. This log key has the events that were derived for
+ * the person.
+ */
 const withOwn = (places: readonly PersonalLogKey[], subject: string): readonly PersonalLogKey[] => {
   const own = [...new Set(places.map(({ domain }) => domain))].map((domain) => ({ domain, key: subject }))
   return [
@@ -79,7 +86,10 @@ const withOwn = (places: readonly PersonalLogKey[], subject: string): readonly P
   ]
 }
 
-/** The log keys with events that are older than sealing. In such events the log key is the person. */
+/**
+ * The log keys of the person with events from the time before personal data was sealed, and the number of these events. The log key of such
+ * an event is the id of the person.
+ */
 const plainPlaces = async (
   { keys, pipelines }: ForgetParts,
   subject: string,
@@ -92,7 +102,7 @@ const plainPlaces = async (
     )
     if (domain.personal === undefined || ends.size === 0) continue
     const before = events
-    // Events that were removed from the log need no forgetting.
+    // Events that were removed from the log need no forgetting, so the read begins at the first event that the log still has.
     const first = (await log.watermarks()).find(({ partition }) => partition === log.partitionOf(subject))?.low ?? 0
     for await (const records of log.readKey(subject, first)) {
       for (const { partition, offset, value } of records)
@@ -142,10 +152,13 @@ interface Sweeping {
   readonly key: string
 }
 
-/** With two changes per item, the changes of an event fit into one commit. */
+/** The maximum number of items that one event names. A fold makes at most two changes per item, so the changes of one event fit into one commit. */
 const ITEMS_PER_EVENT = 40
 
-/** Appends PersonForgotten, waits until every generation has folded it, and repeats this while items still contain the person's data. */
+/**
+ * Appends PersonForgotten, waits until every generation has folded it, and repeats this while items still contain the person's data. Stops
+ * if a generation does not fold the event.
+ */
 const sweep = async (parts: ForgetParts, sweeping: Sweeping): Promise<Swept> => {
   const followed = await followingGenerations(sweeping.pipeline)
   let found = await itemsWithPersonalData(sweeping, followed)

@@ -1,7 +1,7 @@
 import { Fault } from '../../../schemas/fault.ts'
 import type { Person, Step } from '../ports/key-store.ts'
 
-/** The entry after a step; undefined if the step was taken before. The same in every key store. */
+/** Returns the entry of a person after a step. Returns undefined if the step changes nothing. All key stores use this function. */
 export const afterStep = <P extends Omit<Person, 'key'> & { readonly key: { readonly id: string } | undefined }>(
   person: P,
   step: Step,

@@ -4,11 +4,11 @@ import { sealingKey } from '../../../schemas/sealing.ts'
 import type { Sealing, SealingKey } from '../../../schemas/sealing.ts'
 import { KEY_AGE_MS, type KeyStore, type Person, type PersonalLogKey } from '../ports/key-store.ts'
 
-/** The keys of the key store that are in memory. A codec seals and opens with them without await. */
+/** The keys of the key store that are in memory. With them, a codec seals and opens personal data without await. */
 export interface Keyring {
   /** The sealing for the codec of one domain. */
   sealing(domain: string): Sealing
-  /** Removes a person from memory, because the person's keys can have changed. */
+  /** Removes a person from memory. Called after a step that can have changed the person's keys. */
   evict(subject: string): void
 }
 
@@ -32,7 +32,7 @@ export const createKeyring = (store: KeyStore, { now, limit = LIMIT }: KeyringOp
   const people = new Map<string, CachedPerson>()
   const add = (subject: string, person: Person | undefined, readAt = now()): CachedPerson => {
     const cached = cachedFrom(person, readAt + KEY_AGE_MS)
-    // Removes the oldest entries first: a map keeps the order of insertion.
+    // Removes the oldest entries first, because a map keeps the order of insertion.
     if (people.size >= limit)
       for (const oldest of people.keys())
         if (people.size >= limit) people.delete(oldest)
@@ -64,7 +64,7 @@ interface Parts {
 
 const sealingOf = ({ store, people, find, load }: Parts, domain: string): Sealing => {
   const ends = new Map((store.founding.plainBefore[domain] ?? []).map(({ partition, offset }) => [partition, offset]))
-  /** The keys that were not found at the last read of their person. */
+  /** The keys (`subject id`) that the key store did not contain when their person was last read. */
   const missingOnce = new Set<string>()
   const createKeys: Sealing['createKeys'] = (events) => {
     const wanted = new Map<string, PersonalLogKey[]>()
@@ -85,7 +85,7 @@ const sealingOf = ({ store, people, find, load }: Parts, domain: string): Sealin
       const subject = event.subjectId ?? ''
       const key = find(subject)?.key
       if (key !== undefined) return key
-      // The next attempt of the caller reports an error of this call.
+      // An error is ignored here: before its next attempt, the caller creates the keys itself and receives the error.
       createKeys([event])?.catch(() => undefined)
       throw notLoaded(subject)
     },
@@ -96,7 +96,7 @@ const sealingOf = ({ store, people, find, load }: Parts, domain: string): Sealin
       if (person.destroyed.includes(id)) return FORGOTTEN
       people.delete(subject)
       if (missingOnce.delete(`${subject} ${id}`)) throw missing(subject, id)
-      // Another process can have created the key after the last read.
+      // Another process can have created the key after the last read. So the person is read again before the key counts as missing.
       missingOnce.add(`${subject} ${id}`)
       throw notLoaded(subject)
     },
@@ -124,7 +124,10 @@ const notLoaded = (subject: string): Fault =>
     { retriable: true },
   )
 
-/** Retriable, because restoring the key store fixes it: the events wait, and nothing is parked or shown as forgotten. */
+/**
+ * This fault is retriable, because an operator can restore the key store. Until then the events wait, and nothing is parked or shown as
+ * forgotten.
+ */
 const missing = (subject: string, id: string): Fault =>
   new Fault(
     'key-missing',

@@ -9,11 +9,11 @@ const KEYS: Key = { PK: 'KEYS', SK: 'KEYS' }
 
 export interface KeyStoreOpening {
   /**
-   * Opens the key store. If there is none and `found` is given, creates it. Faults: `key-store-gone`; `key-store-cut` if the store is
-   * smaller than `least`.
+   * Opens the key store. If there is none and `found` is given, creates it. Faults: `key-store-gone` if there is none and `found` is not
+   * given; `key-store-cut` if the store has less than `least` bytes.
    */
   open(found?: () => Promise<Founding>, least?: number): Promise<KeyStore>
-  /** Absent: creates no key store and writes no row. */
+  /** Returns the founding record for a new key store. Absent: creates no key store and writes no row. */
   readonly found?: () => Promise<Founding>
 }
 

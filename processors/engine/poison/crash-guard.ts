@@ -1,9 +1,12 @@
 import type { Assignment, LogRecord } from '../ports/log.ts'
 import { attemptAlone, MAX_ATTEMPTS, type AttemptParts, type DeliveryAttempt } from './delivery-attempts.ts'
 
-/** Finds an event that crashes every process that folds it, and has its key parked. Without the guard, each new process would fold it and crash. */
+/**
+ * Finds an event that crashes every process that folds it, and parks the key of this event. Without the guard, each new process would fold
+ * the event and crash.
+ */
 export interface CrashGuard {
-  /** Folds a batch: as a whole, or event by event if earlier processes crashed while they folded it. */
+  /** Folds a batch with `process`: as a whole, or event by event if earlier processes crashed in this batch. */
   fold(
     records: readonly LogRecord[],
     assignment: Assignment,
@@ -21,10 +24,10 @@ export interface CrashGuardParts extends AttemptParts {
 }
 
 /**
- * The guard of one partition, from its assignment on. It stores only the first batch as an attempt: a running process makes progress, and
- * an event that crashes it later is in the first batch of the next process. If `MAX_ATTEMPTS` processes did not finish the first batch, its
- * events are folded one by one, each stored as an attempt before. An event is recorded as the cause only if several processes crashed while
- * they folded it alone.
+ * The guard of one partition, from its assignment on. It stores only the first batch as an attempt. This is enough: a process stores its
+ * progress, so an event that crashes the process later is in the first batch of the next process. If `MAX_ATTEMPTS` processes did not
+ * finish the first batch, its events are folded one by one, each stored as an attempt before. An event is recorded as the cause only if
+ * several processes crashed while they folded this event alone. Without `parts`, each batch is folded as a whole.
  */
 export const createCrashGuard = (parts: CrashGuardParts | undefined): CrashGuard => {
   if (parts === undefined) return { fold: (records, _, process) => process(records) }

@@ -4,7 +4,10 @@ import type { Store } from '../ports/store.ts'
 import { changeRow } from '../rows/change-row.ts'
 import { TRIES } from './keys.ts'
 
-/** A batch that a process is about to fold. It is stored first: if the process crashes, the next process finds it. */
+/**
+ * A batch that a process begins to fold. This record is stored before the batch is folded, so that the next process finds the batch if this
+ * process crashes.
+ */
 export interface DeliveryAttempt {
   /** The first and the last offset of the batch. */
   readonly at: number
@@ -18,9 +21,9 @@ export interface DeliveryAttempt {
 /** The attempts of one generation, stored in the control table. */
 export interface DeliveryAttempts {
   load(name: string): Promise<DeliveryAttempt | undefined>
-  /** Changes an attempt with the semantics of `changeRow`: undefined leaves it, null removes it. */
+  /** Changes an attempt as `changeRow` does: `next` returns the new attempt, null to remove the attempt, or undefined to leave it. */
   change(name: string, next: (was: DeliveryAttempt | undefined) => DeliveryAttempt | null | undefined): Promise<void>
-  /** The name of this run of this process. */
+  /** The name of this run of this process. After a restart the process has another name. */
   readonly processName: string
 }
 
@@ -57,7 +60,10 @@ const toAttempt = (item: Stored | undefined): DeliveryAttempt | undefined =>
 export const MAX_ATTEMPTS = 2
 /** The number of processes that may crash in one event alone before the event is recorded as the cause. */
 const MAX_ATTEMPTS_ALONE = 3
-/** If a process runs for this time after it began a batch, it waits for the store: the batch did not crash it. */
+/**
+ * A process that still runs this long after it began a batch has not crashed in the batch: it is only slow, for example because it waits
+ * for the store.
+ */
 const ALIVE_MS = 5_000
 
 export interface AttemptParts {
@@ -65,14 +71,17 @@ export interface AttemptParts {
   readonly clock: Clock
 }
 
-/** An event that is folded alone, by the name under which its attempt is stored. */
+/** An event that is folded alone. `name` is the name under which its attempt is stored. */
 export interface SuspectEvent {
   readonly name: string
   readonly at: number
   readonly through: number
 }
 
-/** Runs `work` for one event, stored as an attempt. Resolves to `crashes` without a further attempt if `MAX_ATTEMPTS_ALONE` processes crashed in it. */
+/**
+ * Stores an attempt for one event and runs `work`. If `MAX_ATTEMPTS_ALONE` other processes crashed in this event, resolves to `crashes`
+ * without a further attempt.
+ */
 export const attemptAlone = async (
   { attempts, clock }: AttemptParts,
   { name, at, through }: SuspectEvent,
@@ -86,7 +95,7 @@ export const attemptAlone = async (
     return isThis(was) ? was.by.filter((process) => process !== processName).length : 0
   }
   if ((await countCrashed()) >= MAX_ATTEMPTS_ALONE) {
-    // By then, processes that are only slow have removed their names.
+    // After this pause, processes that are only slow have removed their names. The names that are left are of crashed processes.
     await clock.sleep(2 * ALIVE_MS)
     if ((await countCrashed()) >= MAX_ATTEMPTS_ALONE) return 'crashes'
   }

@@ -26,8 +26,9 @@ export interface DiscardReason {
 }
 
 /**
- * Discards the event at which a key is parked, and records it: no generation folds the event again, and the key heals past it.
- * First marks the entries, so that no process heals the event in the meantime. A discard that was interrupted can be repeated.
+ * Discards the event at which a key is parked, and records this: no generation folds the event again, and the later events of the key are
+ * folded. First marks the entries, so that no process heals the key in the meantime. A discard that was interrupted can be repeated.
+ * Faults: `rebuild-running`, `discard-applied`, `parked-busy`.
  */
 export const discard = async (
   parts: DiscardParts,
@@ -53,11 +54,14 @@ export const discard = async (
     at: clock.now(),
   })
   for (const each of entries) await change(each, { discarding: false, retry: true })
-  // Fails if a build began before the verdict was stored: it may not have read the verdict.
+  // Throws if a build began in the meantime, because this build may not have read the verdict.
   await generationsToChange(parts)
 }
 
-/** The generations that follow the log. The serving one is last: while its entry is marked, an interrupted discard can be repeated. */
+/**
+ * The generations that follow the log, the serving one last. Throws `rebuild-running` if a generation is being built. A discard starts with
+ * the entry of the serving generation, so an interrupted discard can be repeated until this entry is changed.
+ */
 const generationsToChange = async ({ domain, control, serving }: DiscardParts): Promise<readonly number[]> => {
   const generations = await control.generations(domain.name)
   const building = generations.find(({ state }) => state === 'building')
@@ -77,7 +81,10 @@ interface DiscardedEntry {
   readonly offset: number
 }
 
-/** The generation's entry at this event. Undefined if the generation has not reached the event, or the key is parked at an earlier event. */
+/**
+ * The generation's entry at this event. Undefined if the generation has not reached the event, or if the key is parked at an earlier event.
+ * Throws `discard-applied` if the generation has folded the event, and `parked-busy` if the entry is being retried.
+ */
 const entryAtEvent = async (
   { domain, store: open }: DiscardParts,
   generation: number,
@@ -106,7 +113,10 @@ const entryAtEvent = async (
   )
 }
 
-/** Resolves to true if the key is still parked at this event. The processor changes the entry too, when it skips events of the key. */
+/**
+ * Changes the entry if the key is still parked at this event. Resolves to true if the key is. A processor can change the entry at the same
+ * time, when it skips events of the key: then `changeRow` repeats the change.
+ */
 const change = async (
   { store, key, offset }: DiscardedEntry,
   to: Pick<StoredParked, 'retry' | 'discarding'>,

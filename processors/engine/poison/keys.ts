@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto'
 import type { Key } from '../../../projections/item.ts'
 
-/** The row of a parked key, in the table of a generation. Domains never write under this prefix. */
+/** The prefix of the rows of parked keys, in the table of a generation. Domains never write under this prefix. */
 const PARKED = 'PARKED#'
-/** The rows of this chapter in the control table. */
+/** The prefixes of rows in the control table: `MARKS#` for verdicts, `TRIES#` for delivery attempts. */
 export const MARKS = 'MARKS#'
 export const TRIES = 'TRIES#'
 
@@ -14,7 +14,7 @@ export const parkedKey = (partition: number, projection: string, key: string): K
 })
 export const isParkedEntry = ({ PK }: Key): boolean => PK.startsWith(PARKED)
 
-/** A longer log key is replaced by its hash, so that a row can be written for every log key. */
+/** A log key that is longer than this, or contains U+0000, is replaced by its hash. So a row can be written for every log key. */
 const MAX_LOG_KEY_BYTES = 512
 const shortened = (key: string): string =>
   Buffer.byteLength(key) > MAX_LOG_KEY_BYTES || key.includes('\u0000') ? `sha256:${hash('sha256', key)}` : key

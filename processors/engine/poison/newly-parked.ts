@@ -12,7 +12,7 @@ export interface FlipTarget {
   readonly partitions: readonly number[]
 }
 
-/** Throws `flip-would-park` if the target parks a key that the serving generation does not park: a flip alone must not stop a key. */
+/** Throws `flip-would-park` if the target parks a key that the serving generation does not park. A flip alone must not stop the folding of a key. */
 export const refuseNewlyParked = async ({
   domain,
   generation,
@@ -38,7 +38,7 @@ export const refuseNewlyParked = async ({
 
 const SHOWN = 5
 
-/** True if the key is parked at the same event or before it. */
+/** True if `other` also parks the key of `entry`, at the same event or before it. */
 const covers = (other: StoredParked, entry: StoredParked): boolean =>
   other.partition === entry.partition &&
   other.key === entry.key &&

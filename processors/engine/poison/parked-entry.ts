@@ -11,31 +11,31 @@ export type Parked = Key & {
   /** The log key. Null for a record without a key: such a record is parked by its position. */
   readonly key: string | null
   readonly partition: number
-  /** The event that could not be folded. */
+  /** The offset of the event that could not be folded. */
   readonly offset: number
-  /** The last offset that was skipped while the key was parked: a healing folds the key's events up to here. */
+  /** The last offset that was skipped while the key was parked. A healing folds the key's events up to this offset. */
   readonly through: number
   readonly code: string
   readonly reason: string
   readonly stack: string
   readonly type: string
   readonly eventId: string
-  /** The instant at which the event was recorded, in epoch milliseconds: the key's items are as of then. */
+  /** The instant at which the event was recorded, in epoch milliseconds. The items of the key contain no later events. */
   readonly since: number
-  /** The number of skipped events of the key behind the parked one. */
+  /** The number of later events of the key that were skipped. */
   readonly waiting: number
-  /** Set by `parked retry`: the owner of the partition folds the key again when it reads the entry. */
+  /** True after an operator requested a retry: the owner of the partition folds the key again. */
   readonly retry?: boolean
-  /** The event is being discarded: no process heals the key until that is recorded. */
+  /** True while the event is being discarded: no process heals the key until the discard is recorded. */
   readonly discarding?: boolean
 }
 export type StoredParked = Parked & { readonly _pos: number }
 
-/** The entry is an item, and an item has a limited size. */
+/** The maximum lengths of texts in an entry. An entry is an item, and the size of an item is limited. */
 const REASON_LENGTH = 1_000
 const STACK_LENGTH = 4_000
 
-/** The text without the strings of the personal data. */
+/** Returns the text with each string of the personal data replaced by `[personal]`. */
 const withoutPersonal = (text: string, personal: unknown): string => {
   if (typeof personal === 'string') return personal === '' ? text : text.replaceAll(personal, '[personal]')
   if (typeof personal !== 'object' || personal === null) return text
@@ -73,7 +73,7 @@ export const insertEntry = (parked: Parked): Span => [
   [{ put: { ...parked, _pos: parked.offset } as Stored, expect: null }],
 ]
 
-/** The entry after more events of the key were skipped. Writing it shows whether another process has healed the key in the meantime. */
+/** The entry after more events of the key were skipped. The write of this entry fails if another process has healed the key in the meantime. */
 export const extendEntry = (was: StoredParked, through: number, offsets: readonly number[] = []): StoredParked => ({
   ...was,
   through: Math.max(was.through, through),
@@ -83,18 +83,24 @@ export const extendEntry = (was: StoredParked, through: number, offsets: readonl
 
 export const updateEntry = (was: StoredParked, now: StoredParked): Span => [[{ put: now as Stored, expect: was._pos }]]
 
-/** Parks the key at a later event: the events before it can be folded now. */
+/**
+ * Replaces the entry after a healing that stopped: the key is now parked at the event that could not be folded, and the events before it
+ * are folded.
+ */
 export const replaceEntry = (was: StoredParked, parked: Parked): Span => [[replacing(was, parked)]]
 
-/** Replaces the entry of a healed key by a tombstone with `through`, so that a process that is behind does not park the key again for an event that was healed. */
+/**
+ * Replaces the entry of a healed key by a tombstone with `through`. A process that is behind then finds that the events were healed, and
+ * does not park the key again.
+ */
 export const removeEntry = (
   { PK, SK, through, _pos }: StoredParked,
   expires: { readonly [ttl: string]: number },
 ): Span => [[replacing({ _pos }, { PK, SK, _removed: true, through, ...expires })]]
 
 /**
- * Parks a key whose entry may already be stored (`met`). Adds the skipped events to an entry of another process. Resolves to `healed` if
- * `met` is a tombstone that covers all these events.
+ * Returns the write that parks a key, and the new entry. `met` is the stored entry, if there is one. Adds the skipped events to an entry of
+ * another process. Returns `healed` if `met` is a tombstone that covers all these events.
  */
 export const mergeEntry = (
   met: StoredParked | undefined,
@@ -110,7 +116,7 @@ export const mergeEntry = (
   return { made, write: updateEntry(met, made) }
 }
 
-/** All entries of a partition. An event can be folded only after all of them were read. */
+/** Reads all entries of a partition. A processor must read them before it folds an event of the partition. */
 export const parkedInPartition = async (reader: Reader, partition: number): Promise<readonly StoredParked[]> =>
   (await everyItem(reader, { pk: parkedPartition(partition), limit: 200 })) as readonly StoredParked[]
 

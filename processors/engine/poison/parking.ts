@@ -6,7 +6,7 @@ import { mergeEntry, parkedFrom, type StoredParked } from './parked-entry.ts'
 
 /**
  * Parks the key of an event that cannot be folded: stores an entry, so that the events of the key up to `through` are skipped. Resolves to
- * undefined if another process has healed the key past all of these events in the meantime.
+ * the entry, or to undefined if another process has healed the key past all of these events in the meantime.
  */
 export const parkKey = async (
   { store, checkpoint }: { readonly store: Pick<Store, 'commit'>; readonly checkpoint: Checkpoint },
@@ -23,7 +23,7 @@ export const parkKey = async (
   }
 }
 
-/** The poison of a span, with the events behind it; empty if the span has none. */
+/** Returns the poison of a span, with the offsets of the later events of the span. Empty if the span has no poison. */
 export const poisonOf = ({ span, poison }: AdvancedSpan): readonly Poison[] => {
   if (poison === undefined) return []
   const { logged, error } = poison

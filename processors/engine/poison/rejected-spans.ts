@@ -2,8 +2,8 @@ import type { Outcome } from '../../../projections/projection.ts'
 import { advance, unmovedCheckpoint, type AdvanceParts } from '../fold/advance.ts'
 
 /**
- * Commits the events of a rejected span one by one, up to the first event that the store rejects by itself. So each batching of the log
- * finds the same event.
+ * Commits the events of a rejected span one by one, up to the first event that the store rejects by itself. So the same event is found,
+ * however the log is divided into batches.
  */
 export const isolateRejected: NonNullable<AdvanceParts['isolate']> = async (parts, span, error) => {
   const [only] = span.events

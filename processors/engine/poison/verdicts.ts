@@ -6,7 +6,7 @@ import { changeRow } from '../rows/change-row.ts'
 import { createDeliveryAttempts, type DeliveryAttempts } from './delivery-attempts.ts'
 import { MARKS } from './keys.ts'
 
-/** A decision about one event, stored in the control table. It applies in each generation and each rebuild. */
+/** A decision about one event, stored in the control table. The decision applies in each generation and each rebuild. */
 export interface Verdict extends Position {
   /** `discarded`: the event is skipped. `killed`: the event crashes processes, so its key stays parked until a retry is requested. */
   readonly what: 'discarded' | 'killed'
@@ -15,17 +15,17 @@ export interface Verdict extends Position {
   readonly key: string | null
   readonly reason: string
   readonly by: string
-  /** Epoch milliseconds. */
+  /** The instant of the decision, in epoch milliseconds. */
   readonly at: number
 }
 
 export interface Verdicts {
   list(domain: string): Promise<readonly Verdict[]>
-  /** Stores a verdict. Never replaces `discarded`. */
+  /** Stores a verdict. A stored verdict `discarded` is never replaced. */
   put(domain: string, verdict: Verdict): Promise<void>
   /** Removes the verdict `killed` of an event, because a retry was requested. */
   clear(domain: string, position: Position): Promise<void>
-  /** The delivery attempts of a generation. Absent if a crash of a process proves nothing about the event that it folded. */
+  /** The delivery attempts of a generation. Absent if processes crash for other reasons than their events, as in the simulation. */
   readonly attempts?: ((domain: string, generation: number, processName: string) => DeliveryAttempts) | undefined
 }
 
@@ -79,13 +79,13 @@ const toVerdict = (item: Item): Verdict => ({
 })
 
 export interface VerdictReader {
-  /** The verdicts as they are stored now, for a thread that reads the same log. */
+  /** Reads the stored verdicts, for a thread that reads the same log. */
   verdicts(): Promise<readonly Verdict[]>
   /** Reads the verdicts again. Subscribers see them from the next batch on. */
   refresh(): Promise<void>
 }
 
-/** Adds to the records of a log their verdicts, as of the last refresh. Each read refreshes first. */
+/** The log with the verdicts added to its records, as of the last refresh. Each read, and each assignment of a partition, refreshes first. */
 export const withVerdicts = <L extends Partial<Log>>(
   log: L,
   verdicts: () => Promise<readonly Verdict[]>,

@@ -1,9 +1,9 @@
-/** The time of a process: real in programs, virtual in the simulation. */
+/** The clock of a process: real in programs, virtual in the simulation. */
 export interface Clock {
-  /** Epoch milliseconds. */
+  /** The present time in epoch milliseconds. */
   now(): number
-  /** Resolves after `ms` milliseconds. If the signal aborts, resolves at once and without an error. */
+  /** Resolves after `ms` milliseconds. If the signal aborts, resolves at once and does not throw. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>
-  /** Resolves after the event loop has run the other work of this process. Absent if no event loop runs the work. */
+  /** Lets the event loop run the other pending work of this process, then resolves. Absent for a virtual clock. */
   yield?(): Promise<void>
 }

@@ -14,41 +14,41 @@ export interface PersonalLogKey {
   readonly key: string
 }
 
-/** The stored entry of one person. A person who never had a key has no entry. */
+/** The stored entry of one person. A person for whom no key was ever created has no entry. */
 export interface Person {
   readonly key: DataKey | undefined
-  /** The ids of destroyed keys. The data that they sealed is forgotten, not lost. */
+  /** The ids of destroyed keys. Data under such a key reads as forgotten. Data under a key that is neither here nor stored is an error. */
   readonly destroyed: readonly string[]
   readonly places: readonly PersonalLogKey[]
-  /** True from the step `forgetting` to the step `forgotten`. No key is created in between. */
+  /** True from the step `forgetting` to the step `forgotten`. During this time no key is created for the person. */
   readonly forgetting: boolean
 }
 
-/** Stored once, when the key store is created: its id and, per domain, the ends of the partitions at that time. Events before these ends are not sealed. */
+/** Stored at the creation of the key store: its id and, per domain, the partition ends at that time. Events before these ends are not sealed. */
 export interface Founding {
   readonly id: string
   readonly plainBefore: { readonly [domain: string]: readonly LogPosition[] }
 }
 
-/** `forgetting` starts, `destroyed` deletes the key's bytes for good, `forgotten` ends it: the person can then get a new key. */
+/** `forgetting`: no key is created from now on. `destroyed`: the key's bytes are deleted for good. `forgotten`: the person can get a new key. */
 export type Step = 'forgetting' | 'destroyed' | 'forgotten'
 
-/** How long a process may use a cached key after another process destroyed it. */
+/** The maximum time for which a process keeps a key in memory. For this long, a process can still use a key that another process destroyed. */
 export const KEY_AGE_MS = 5_000
 
 /** The key store port: the data keys of people, stored apart from log and items. Each call resolves when its effect is on disk. */
 export interface KeyStore {
   readonly founding: Founding
-  /** Reads without await. Absent if the store is remote. */
+  /** Returns the entry of a person without await, or undefined if there is none. Absent if the store is remote. */
   readonly peek?: (subject: string) => Person | undefined
-  /** True if several processes write, so that cached entries can be out of date. */
+  /** True if several processes write to the store. Then cached entries can be out of date. */
   readonly shared: boolean
-  /** The size of the store's file. Absent if the store is not a file that only grows. */
+  /** Returns the size of the store's file in bytes. Absent if the store is not one file that only grows. */
   readonly extent?: () => number
   load(subjects: readonly string[]): Promise<readonly (Person | undefined)[]>
-  /** Creates the missing keys and adds the log keys to the people's entries. Fault `person-being-forgotten`. */
+  /** Creates missing keys and adds the log keys to the people's entries. Fault `person-being-forgotten` if one person is being forgotten. */
   ensureKeys(people: ReadonlyMap<string, readonly PersonalLogKey[]>): Promise<void>
-  /** Repeating a step changes nothing. No effect on a person without an entry. */
+  /** Stores a step of forgetting the person. A repeated step changes nothing. No effect on a person without an entry. */
   step(subject: string, step: Step): Promise<void>
   close(): Promise<void>
 }

@@ -7,14 +7,14 @@ export interface TopicIdentity {
   readonly partitions: number
 }
 
-/** The port for the administration of one topic. No event passes through it: only start-up, commands and health checks use it. */
+/** The port for the administration of one topic. Only start-up, commands and health checks use this port: no event passes through it. */
 export interface LogAdmin {
   identity(): Promise<TopicIdentity>
-  /** The settings that let the topic remove events, as `name=value`; empty if there are none. Absent if the log never removes events. */
+  /** The settings that let the topic remove events, as `name=value`. Empty: there are none. Absent if the log never removes events. */
   retention?(): Promise<readonly string[]>
   /** Resolves to true if the consumer group has members now. */
   isFollowed(group: string): Promise<boolean>
-  /** Removes a consumer group and everything that the log stores for it. No effect if there is no such group. Fault `group-active` (retriable) if it has members. */
+  /** Removes a consumer group and its stored data. No effect if there is no such group. Fault `group-active` (retriable) if it has members. */
   removeGroup(group: string): Promise<void>
 }
 

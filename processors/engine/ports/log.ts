@@ -10,21 +10,21 @@ export interface LogRecord extends Position {
   readonly timestamp: number
   readonly key: string | null
   readonly value: Uint8Array
-  /** The projections that skip this event, by a verdict outside of the log (poison/verdicts.ts). See `EVERY_PROJECTION`. */
+  /** The names of the projections that skip this event, or `EVERY_PROJECTION`. They are from a verdict (poison/verdicts.ts) and not in the log. */
   readonly discarded?: readonly string[]
-  /** True if, by such a verdict, the event crashed every process that folded it. It is folded again only on request. */
+  /** True if, by a verdict, this event crashes every process that folds it. Then it is folded only after an operator requests a retry. */
   readonly crashes?: true
 }
 
-/** Stands for all projections, where a projection is named. */
+/** Used instead of the name of a projection: all projections of the domain. */
 export const EVERY_PROJECTION = '*'
 
 export interface NewRecord {
   readonly key: string
   readonly value: Uint8Array
-  /** The event that `value` encodes. If present, the headers are derived from it without decoding the value. No log stores it. */
+  /** The event that `value` encodes. If present, the headers are derived from this event without decoding `value`. No log stores this field. */
   readonly event?: Pick<Event, 'type' | 'meta'>
-  /** For consumers outside of the program. The program does not read them. A log without `hasHeaders` ignores them. */
+  /** Headers for consumers outside of the program. The program does not read headers. A log without `hasHeaders` ignores them. */
   readonly headers?: Readonly<Record<string, string>>
 }
 
@@ -37,22 +37,22 @@ export interface Watermarks {
 
 export interface Subscriber {
   /**
-   * True if callers wait for the result of this subscriber. A log in the same process then holds back the rest of a large append until
-   * the subscriber has processed the part before, so that the records of one key do not delay those of another key.
+   * True if callers wait for the results of this subscriber. Then a log in the same process writes a large append in parts, and writes each
+   * part only after the subscriber has processed the part before. So the records of one key do not delay those of another key.
    */
   readonly isAwaited?: boolean
-  /** The partition is assigned to this member. Returns the offset to begin at. If it throws, the log calls `failed` and tries again. */
+  /** Called when this member gets a partition. Resolves to the first offset to deliver. On an error, the log calls `failed` and tries again. */
   assigned(marks: Watermarks): Promise<number>
   /**
-   * Receives the next records of one partition, in order and without gaps, one call at a time per partition.
-   * After it resolves, a log that stores offsets of groups commits the next offset, for tools outside of the program.
-   * If it throws, the log delivers the same records again. If it throws the fault `checkpoint-moved`, the log calls `assigned` again and
-   * continues at the offset that it returns.
+   * Receives the next records of one partition, in order and without gaps, one call at a time per partition. After the call resolves, a log
+   * that stores offsets of groups commits the next offset, for tools outside of the program. If the call throws, the log delivers the same
+   * records again. If it throws the fault `checkpoint-moved`, the log first calls `assigned` again and continues at the offset that
+   * `assigned` returns.
    */
   batch(records: readonly LogRecord[], assignment: Assignment): Promise<void>
   /** The partition is no longer assigned to this member: no further batch of it follows. */
   revoked(partition: number): void
-  /** Receives each error of the subscription. The log retries after a retriable error, and otherwise delivers nothing more. */
+  /** Receives each error of the subscription. After a retriable error the log tries again. After any other error it delivers no more records. */
   failed(error: unknown): void
 }
 
@@ -71,18 +71,19 @@ export interface Subscription {
 /** The event log port: one topic. Each partition keeps its records in order, and all records of a key are in the same partition. */
 export interface Log {
   readonly topic: string
-  /** The log stores the headers of records. */
+  /** True if the log stores the headers of records. Absent: the log ignores headers. */
   readonly hasHeaders?: true
   /**
-   * Resolves when the records are durable, in order per key. A log may write the records in several steps, with records of other appends between them.
-   * Faults: `log-unavailable` (no record is written), `append-unknown` (all, some or no records are written), `record-too-large`, `log-full`, `log-second-writer`.
-   * `patienceMs` limits the attempts: after that time the call fails with one of the first two. Default: the log's own limit.
+   * Appends records, in order per key. Resolves to their positions when they are durable. A log may write the records in several steps,
+   * with records of other appends between them. Faults: `log-unavailable` (no record is written), `append-unknown` (all, some or no records
+   * are written), `record-too-large`, `log-full`, `log-second-writer`. `patienceMs` limits the time of the attempts: after this time the
+   * call fails with `log-unavailable` or `append-unknown`. Default: the log's own limit.
    */
   append(records: readonly NewRecord[], patienceMs?: number): Promise<readonly Position[]>
   subscribe(group: string, subscriber: Subscriber): Promise<Subscription>
-  /** The records of a partition from `from` (inclusive) to `to` (exclusive). Default of `to`: the present end. Fault `log-trimmed` if `from` is below the low watermark. */
+  /** Yields the records of a partition from `from` to before `to` (default: the present end). Fault `log-trimmed` below the low watermark. */
   read(partition: number, from: number, to?: number): AsyncIterable<readonly LogRecord[]>
-  /** The records of one key from `from` (default 0) to the present end, in order. Fault `log-trimmed` if `from` is below the low watermark of the key's partition. */
+  /** Yields the records of one key from `from` (default: 0) to the present end, in order. Fault `log-trimmed` below the low watermark. */
   readKey(key: string, from?: number): AsyncIterable<readonly LogRecord[]>
   partitionOf(key: string): number
   watermarks(): Promise<readonly Watermarks[]>

@@ -3,13 +3,13 @@ import type { ChangeFeed } from '../../../projections/changes.ts'
 import type { Reader, TableSpec } from '../../../projections/table.ts'
 import { Fault } from '../../../schemas/fault.ts'
 
-/** Applied only if the stored item has `_pos` = `expect`. `expect: null`: only if there is no item. */
+/** A conditional write of one item. It is applied only if the stored item has `_pos` = `expect`. `expect: null`: only if no item is stored. */
 export type Write =
   { readonly put: Stored; readonly expect: number | null } | { readonly remove: Key; readonly expect: number }
 
 type Put = Extract<Write, { readonly put: Stored }>
 
-/** Replaces the item that was read (undefined: there was none). The write fails if another writer changed it since. */
+/** Replaces the item `was`, which the caller has read (undefined: none). The write fails if another writer has changed the item since. */
 export const replacing = (was: { readonly _pos: number } | undefined, item: Item): Put => ({
   put: { ...item, _pos: (was?._pos ?? 0) + 1 },
   expect: was?._pos ?? null,
@@ -19,7 +19,7 @@ export const removing = ({ PK, SK, _pos }: Stored): Write => ({ remove: { PK, SK
 /** Writes that are applied together or not at all. At most `MAX_ACTIONS` writes and `MAX_CHUNK_BYTES`; each key at most once. */
 export type Chunk = readonly Write[]
 
-/** The chunks of one log key, applied in order. The first chunk that fails ends the span. */
+/** The chunks of one log key, applied in order. If a chunk fails, the chunks after it are not applied. */
 export type Span = readonly Chunk[]
 
 /** Moves a partition's checkpoint from `from` to `offset`. If both are equal, the commit only requires that the stored checkpoint is `from`. */
@@ -33,27 +33,28 @@ export interface Checkpoint {
 
 export type SpanOutcome =
   | { readonly applied: 'all' }
-  /** `applied` is the number of applied chunks. `current` has the stored items that the failed chunk would have written, without absent ones. */
+  /** `applied`: the number of chunks before the failed one. `current`: the items that are stored under the keys of the failed chunk. */
   | { readonly applied: number; readonly current: readonly Stored[] }
 
 /** The projection store port: one generation of one domain's table. */
 export interface Store {
-  /** Reads without await, expired items included. Absent if the store is remote. */
+  /** Returns an item without await, even if the item is expired. Absent if the store is remote. */
   readonly peek?: (key: Key) => Stored | undefined
-  /** A strongly consistent read, in the order of `keys`, expired items included. Undefined for a key that no store can hold. */
+  /** The items in the order of `keys`, by strongly consistent reads, expired items included. Undefined: no item, or a key that no store can store. */
   load(keys: readonly Key[]): Promise<readonly (Stored | undefined)[]>
   /**
-   * Applies the spans, concurrently or not. Writes the checkpoint after them (embedded: in the same transaction), and only if every span applied.
-   * Faults: `store-throttled`, `store-unavailable`, `table-missing` (retriable; a repeated call finds the chunks that applied).
-   * `checkpoint-moved`: the stored checkpoint is neither `from` nor `offset`; nothing is written. DynamoDB reads the checkpoint before the
-   * spans, and its write of the checkpoint requires it again.
-   * `RejectedSpans`: the store can never apply these spans. Their earlier chunks and the other spans are applied, the checkpoint is not.
+   * Applies the spans, in any order or concurrently. Writes the checkpoint after them, and only if every span was applied (embedded: in the
+   * same transaction).
+   * Faults: `store-throttled`, `store-unavailable`, `table-missing` (retriable; a repeated call finds the chunks that were applied).
+   * `checkpoint-moved`: the stored checkpoint is neither `from` nor `offset`, and nothing is written. DynamoDB checks the checkpoint before
+   * the spans and again at the end: if another process moves the checkpoint in between, the spans can be applied. `RejectedSpans`: the
+   * store can never apply these spans. Their earlier chunks and the other spans are applied, the checkpoint is not written.
    */
   commit(spans: readonly Span[], checkpoint?: Checkpoint): Promise<readonly SpanOutcome[]>
   checkpoints(): Promise<ReadonlyMap<number, number>>
-  /** Writes items without conditions, for a generation that has no readers yet. Items should be sorted by key. `pace` is called with write units if the store has them. */
+  /** Writes items without conditions, for a generation without readers. Items should be sorted by key. Calls `pace` with write units or items. */
   bulk(items: Iterable<Stored> | AsyncIterable<Stored>, pace?: Pace): Promise<void>
-  /** All items of the table in pages, expired items included, checkpoints not. Partitions have no particular order. */
+  /** Yields all items of the table in pages, with expired items and without checkpoints. Partition keys have no particular order. */
   scan(): AsyncIterable<readonly Stored[]>
   /** True if a scan is sorted by the UTF-8 bytes of the keys. */
   readonly sorted?: true
@@ -61,39 +62,36 @@ export interface Store {
   scrub?(): Promise<void>
   /** Writes a consistent copy into an empty folder while reads and writes continue. Absent if the disk belongs to another system. */
   copy?(folder: string): Promise<void>
-  /** The changes of the table's items. Absent unless the table's spec sets `watched`. */
+  /** Reports the changes of the table's items. Absent unless the table's spec sets `watched`. */
   readonly changes?: ChangeFeed
-  /** The fault of the last write, until a write succeeds. Absent unless the store writes commits after it accepted them. */
+  /** The fault of the last write to the disk, until a write succeeds. Absent unless commits resolve before they are written to the disk. */
   readonly failing?: () => Fault | undefined
-  /**
-   * A reader that hides the items that have expired at `now`. A read that takes longer than `patienceMs`, retries included, fails with
-   * `store-unavailable`. Default: the store's own limit.
-   */
+  /** A reader that hides items expired at `now`. Reads longer than `patienceMs` fail with `store-unavailable`. Default: the store's own limit. */
   reader(now: () => number, patienceMs?: number): Reader
   close(): Promise<void>
 }
 
-/** Called before each write with its size. Resolves when the write may begin. */
+/** Called before each write with the size of the write. Resolves when the write may begin. */
 export type Pace = (writes: number) => Promise<void>
 
 export interface Stores {
-  /** Opens a generation's table. Fault `table-missing` if there is none: only a rebuild, and the first start, create tables. */
+  /** Opens a generation's table. Fault `table-missing` if there is none: `open` never creates a table. */
   open(spec: TableSpec, generation: number): Promise<Store>
   /** Creates the table if there is none, and opens it. */
   create(spec: TableSpec, generation: number): Promise<Store>
-  /** No effect if the table does not exist. */
+  /** Removes a generation's table. No effect if the table does not exist. */
   drop(spec: TableSpec, generation: number): Promise<void>
   /** The approximate size of a generation. Undefined if its table does not exist. */
   measure(spec: TableSpec, generation: number): Promise<Measured | undefined>
-  /** Lets the store remove expired items, from when the generation follows the log. Absent if the store never removes them by itself. */
+  /** Lets the store remove expired items. Called when a processor begins to follow the generation. Absent if the store never removes items. */
   enableTtl?(spec: TableSpec, generation: number): Promise<void>
-  /** Turns on the change feed of the table, from when the generation follows the log. Absent if the store needs no setting for it. */
+  /** Turns on the change feed of the table. Called when a processor begins to follow the generation. Absent if the store needs no setting for it. */
   enableChanges?(spec: TableSpec, generation: number): Promise<void>
   close(): Promise<void>
 }
 
 export interface Measured {
-  /** Null if only the process that builds the generation can count them. */
+  /** The number of items. Null if only the process that builds the generation can count them. */
   readonly items: number | null
   readonly bytes: number
 }
@@ -101,7 +99,7 @@ export interface Measured {
 export const MAX_ACTIONS = 100
 export const MAX_CHUNK_BYTES = 4 * 1024 * 1024
 
-/** Spans that the store can never apply: each with its index in the commit and its fault. */
+/** The fault of a commit with spans that the store can never apply. `spans`: the fault of each such span, by its index in the commit. */
 export class RejectedSpans extends Fault {
   readonly spans: ReadonlyMap<number, Fault>
 

@@ -19,11 +19,14 @@ interface Comparison<K, T extends K> {
   readonly idOf: (key: K) => string
   /** Reads every pair once. */
   readonly scan: (see: See<K, T>) => Promise<void>
-  /** Lets one side catch up with the other. */
+  /** Lets one side catch up with the other side: folds what the other side contains already. */
   readonly advance: (round: number) => Promise<void>
-  /** Reads these pairs again. A pair that neither side has now can be left out. */
+  /** Reads these pairs again. This function may leave out a pair that neither side has any more. */
   readonly reread: (pairs: Unsettled<K, T>, see: See<K, T>) => Promise<void>
-  /** Returns true if the pair is certainly equal or certainly different. `before` is the pair as it was read the last time. */
+  /**
+   * Returns true if the pair is certainly equal or certainly different. `before` is the pair as it was read the last time. Undefined: this
+   * is the first read.
+   */
   readonly settle: (pair: Pair<K, T>, before: Pair<K, T> | undefined) => boolean
   /** The maximum number of times that unsettled pairs are read again. */
   readonly rounds: number
@@ -72,7 +75,10 @@ interface ItemSides {
 
 const PAGE = 500
 
-/** Compares two sorted stores in one pass. Otherwise scans each store and loads its items from the other one. */
+/**
+ * Reads each pair of items once. Reads two sorted stores side by side in one pass. Otherwise scans each store and loads the items with the
+ * same keys from the other one.
+ */
 export const scanItems = async ({ left, right, isRightStill }: ItemSides, see: See<Key, Stored>): Promise<void> => {
   if (left.sorted && right.sorted) {
     const pair = (leftItem: Stored | undefined, rightItem: Stored | undefined) =>
@@ -144,13 +150,13 @@ interface StoreProgress {
   readonly isAtEnd: boolean
 }
 
-/** The wait ends if no store makes progress for this long: then no processor follows the generations. */
+/** The wait ends if no store makes progress for this long, because then no processor follows the generations. */
 const STILL_MS = 3_000
 const POLL_MS = 20
 /** A verification waits at most this long for a processor that is behind, and then compares the stored items. */
 export const VERIFY_PATIENCE_MS = 5_000
 
-/** Waits until each store is at the present end of the log, no store makes progress, or `patienceMs` are over. */
+/** Waits until one of these: each store is at the present end of the log, no store makes progress, or `patienceMs` have passed. */
 export const untilCaughtUp = async (
   stores: readonly Pick<Store, 'checkpoints'>[],
   { log, clock, patienceMs = Infinity, signal }: CaughtUpParts,

@@ -8,7 +8,7 @@ import { isParkedEntry } from '../poison/keys.ts'
 
 /** An event that two generations decide differently, or whose key only one of them parks. */
 export interface DecisionChange extends Position {
-  /** `applied`, or `refused <code>`, `duplicate`, `parked <code>`. */
+  /** The decision: `applied`, `refused <code>`, `duplicate` or `parked <code>`. */
   readonly before: string
   readonly after: string
 }
@@ -62,7 +62,7 @@ interface Decided extends Position {
   readonly item: Stored
 }
 
-/** The position in the key of an outcome row. */
+/** The position of the event, from the key of its outcome row. */
 const positionOf = ({ PK }: Key): Position => {
   const [partition, offset] = PK.slice(OUTCOME.length).split('#').map(Number) as [number, number]
   return { partition, offset }

@@ -28,7 +28,7 @@ export interface Diffed {
   readonly kinds: readonly KindCount[]
   readonly sample: readonly ItemChange[]
   readonly decisions: readonly DecisionChange[]
-  /** The number of events that are so old that the decision of the serving generation is not stored any more. */
+  /** The number of events whose decision in the serving generation is unknown, because its store can have removed the expired rows. */
   readonly unknownDecisions: number
   /** The number of items that differ only in attributes of the engine. */
   readonly bookkeeping: number
@@ -44,8 +44,9 @@ const ROUNDS = 30
 const PAUSE_MS = 20
 
 /**
- * Compares all items of two generations, in both directions, while both follow the log. A pair counts only if both items are as of one
- * position: either no item is at an event that the other generation has not folded, or no item changed while the generations folded past the end of the log.
+ * Compares all items of two generations, in both directions, while both follow the log. A pair is counted only if both items belong to one
+ * position of the log: either no item is at an event that the other generation has not folded, or no item changed while the other
+ * generation folded further.
  */
 export const diff = async (parts: DiffParts): Promise<Diffed> => {
   const { before, clock, signal } = parts
@@ -97,7 +98,7 @@ export const diff = async (parts: DiffParts): Promise<Diffed> => {
   }
 }
 
-/** The offsets below which each generation has folded all partitions. Read before the items. */
+/** For each generation, the offset below which all partitions are folded. Read before the items. */
 interface Bounds {
   readonly before: number
   readonly after: number
@@ -113,7 +114,10 @@ const leastOf = async (side: Side): Promise<number> => {
   return reached.length === 0 ? 0 : Math.min(...reached)
 }
 
-/** Returns false if the two items can be as of different positions. Without bounds they are as of the same position. */
+/**
+ * Counts a pair as equal or different. Returns false, and counts nothing, if the two items can belong to different positions. Without
+ * `bounds`, both items belong to the same position.
+ */
 const createJudge =
   ({ table, clock }: DiffParts, tallies: ReturnType<typeof createTallies>) =>
   ({ key, left, right }: Pair<Key, Stored>, bounds?: Bounds): boolean => {
@@ -125,20 +129,23 @@ const createJudge =
     if (bounds !== undefined && !(isWithin(left, key, bounds.after) && isWithin(right, key, bounds.before)))
       return false
     if (before === undefined && after === undefined) return true
-    // The store may or may not have collected an expired item yet: neither is a difference.
+    // Each store removes expired items at some later time. So an expired item on one side only is not a difference.
     const lone = before === undefined ? after : after === undefined ? before : undefined
     if (lone === undefined || !isExpired(lone, table.ttl, clock.now())) tallies.differ(key, before, after)
     return true
   }
 
-/** If there is neither an item nor a tombstone, the item has never existed. */
+/**
+ * True if the item is below the bound. An absent item is below each bound if removals of this key leave tombstones: then the item has never
+ * existed.
+ */
 const isWithin = (item: Stored | undefined, key: Key, bound: number): boolean =>
   item === undefined ? leavesTombstone(key) : item._pos < bound
 
 const isUnchanged = (was: Pair<Key, Stored>, now: Pair<Key, Stored>): boolean =>
   sameItem(was.left, now.left) && sameItem(was.right, now.right)
 
-/** A side without the rows of the engine. */
+/** A side whose scan leaves out the rows of the engine. `scanned` receives all rows. */
 const withoutEngineRows = (side: Side, scanned: (page: readonly Stored[]) => void): ItemSide => ({
   ...side,
   async *scan() {

@@ -3,7 +3,7 @@ import type { TableSpec } from '../../../projections/table.ts'
 import { isTimer } from '../outgoing/keys.ts'
 
 export interface FieldChange {
-  /** A member of a map has a dotted name. */
+  /** The name of the attribute. A member of a map has a dotted name: `map.member`. */
   readonly field: string
   readonly before?: Value
   readonly after?: Value
@@ -23,11 +23,11 @@ export interface KindCount {
   removed: number
   changed: number
   same: number
-  /** By field, the number of items in which it changed. */
+  /** By attribute: the number of items in which the attribute changed. */
   readonly fields: { [field: string]: number }
 }
 
-/** The kind of the item with this key: by the table's list of prefixes, otherwise by the begin of the key. */
+/** The kind of the item with this key: from the table's list of prefixes, otherwise the begin of PK and of SK. */
 const kindOf = ({ kinds = [] }: TableSpec, { PK, SK }: Key): string =>
   kinds.find(({ pk = '', sk = '', end = '' }) => PK.startsWith(pk) && SK.startsWith(sk) && SK.endsWith(end))?.name ??
   (isTimer({ PK, SK }) ? 'timer' : `${head(PK)}${head(SK)}`)
@@ -87,7 +87,7 @@ export const createTallies = (table: TableSpec, sample: number) => {
       if (sampled.length < sample) sampled.push({ PK: key.PK, SK: key.SK, kind, change, fields })
     },
     kinds: (): readonly KindCount[] => [...kinds.values()].sort((a, b) => (a.kind < b.kind ? -1 : 1)),
-    /** Samples of each kind and change, one of each in turn. */
+    /** At most `sample` changes: first one of each kind and type of change, then a second one of each, and so on. */
     sample: (): readonly ItemChange[] => interleaved([...samples.values()], sample),
     /** The number of items that differ only in attributes of the engine. */
     bookkeeping: (): number => bookkeeping,

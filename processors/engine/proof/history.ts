@@ -15,7 +15,7 @@ export interface Touched extends Key {
 export interface ExplainedEvent {
   readonly partition: number
   readonly offset: number
-  /** The instant at which the log stored it, in epoch milliseconds. */
+  /** The instant at which the log stored the event, in epoch milliseconds. */
   readonly appendedAt: number
   readonly logged?: LoggedEvent
   readonly outcome: Outcome

@@ -4,7 +4,10 @@ import type { Log, LogRecord } from '../ports/log.ts'
 import type { Parked } from '../poison/parked-entry.ts'
 import type { Store } from '../ports/store.ts'
 
-/** Draws keys of the log with equal probability, whatever their number of events: the keys with the lowest salted hashes. Reads the log once and decodes no event. */
+/**
+ * Draws `count` keys of the log: the keys with the lowest values of `hash`. Each key has the same probability, whatever its number of
+ * events. Reads the log once and decodes no event.
+ */
 export const drawKeys = async (
   log: Pick<Log, 'read' | 'watermarks'>,
   count: number,
@@ -49,7 +52,7 @@ export const onlyKeys = (
   }
 }
 
-/** The log without the events of parked keys from the parked event on, as the generation has folded it. */
+/** The log as the generation has folded it: from the parked event on, the events of a parked key are marked as discarded. */
 export const upToParked = <L extends Pick<Log, 'read'>>(
   log: L,
   parked: readonly Pick<Parked, 'partition' | 'offset' | 'key' | 'projection'>[],
@@ -74,7 +77,7 @@ export const upToParked = <L extends Pick<Log, 'read'>>(
 
 const PAGE = 500
 
-/** Scans only the items of these partitions. */
+/** Returns a scan of only the items with these partition keys. */
 export const onlyPartitions = (store: Pick<Store, 'reader'>, partitions: readonly string[]): Store['scan'] =>
   async function* () {
     const reader = store.reader(() => 0)

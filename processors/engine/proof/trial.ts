@@ -54,7 +54,7 @@ export const tryEvents = async (
 interface State {
   find(key: Key): Stored | undefined
   set(key: Key, item: Stored | undefined): void
-  /** The items that a fold read and that are not loaded yet. If there are any, the outcomes are not valid. */
+  /** The items that a fold read and that are not loaded yet. If there are such items, the outcomes are not valid. */
   readonly misses: Map<string, Key>
 }
 

@@ -28,7 +28,10 @@ interface VerifyPointsParts {
 
 const ROUNDS = 3
 
-/** Compares stored and folded points in both directions. Points can change during the comparison, so a difference is reported only if it stays the same after more events were folded. */
+/**
+ * Compares stored and folded points in both directions. Points can change during the comparison, so a difference is reported only if the
+ * difference stays the same after more events were folded.
+ */
 export const verifyPoints = async ({ spec, stored, folded, advance }: VerifyPointsParts): Promise<VerifiedPoints> => {
   const differences: PointDifference[] = []
   let points = 0
@@ -38,7 +41,7 @@ export const verifyPoints = async ({ spec, stored, folded, advance }: VerifyPoin
     const [first, second] = [nameOf(a), nameOf(b)]
     return first === second ? a.at - b.at : first < second ? -1 : 1
   }
-  /** Both sides list points in the same order. */
+  /** Reads all pairs. Both sides list points in the same order, so one pass is enough. */
   const scan = async (see: (pair: Pair<PointKey, Point>) => void): Promise<void> => {
     const oldest = stored.retainedFrom?.() ?? 0
     const isRetained = ({ at }: Point) => at >= oldest

@@ -29,7 +29,7 @@ export interface Verified {
   readonly events: number
   readonly items: number
   readonly differences: readonly Difference[]
-  /** The number of items that changed at each comparison, so that their result is unknown. */
+  /** The number of items that changed before each comparison, so that the result for them is unknown. */
   readonly moving: number
 }
 
@@ -48,7 +48,7 @@ const PAUSE_MS = 20
 
 /**
  * Folds the log again and compares all stored items, in both directions. Items can change during the comparison, and a processor writes
- * them before their checkpoint. So if a pair differs, folds all events that the stored item can contain, and reads the pair again. Reports
+ * items before their checkpoint. So if a pair differs, folds all events that the stored item can contain, and reads the pair again. Reports
  * the pair only if both items are at the same event, or the stored item did not change in between.
  */
 export const verify = async (parts: VerifyParts): Promise<Verified> => {
@@ -80,7 +80,7 @@ export const verify = async (parts: VerifyParts): Promise<Verified> => {
       return true
     },
   })
-  // Without a running processor, the last one can have stored items past its checkpoint.
+  // If no processor runs now, the last one can have stored items past its checkpoint. So these items are compared with a fold to the end of the log.
   if (certain.length > 0) await foldTo(await endsOf(log))
   const differences = certain.filter(
     (found) => !isGone(found, domain.table.ttl, clock.now()) && !sameItem(found.stored, scratch.peek(found)),
@@ -98,7 +98,10 @@ const sidesOf = ({ store, scratch, belongs = () => true }: VerifyParts) => {
   return { left: counted(store), right: counted(scratch), isRightStill: true } as const
 }
 
-/** True if the two items must be equal: they are at the same event, or the stored item did not change while all events that it can contain were folded. */
+/**
+ * True if the two items must be equal: both are at the same event, or the stored item did not change while all events that it can contain
+ * were folded.
+ */
 const isCertain = ({ left, right }: Pair<Key, Stored>, before: Pair<Key, Stored> | undefined): boolean =>
   before !== undefined && ((left !== undefined && left._pos === right?._pos) || sameItem(left, before.left))
 
@@ -107,6 +110,6 @@ const differenceOf = ({ key: { PK, SK }, left: stored, right: folded }: Pair<Key
   return { PK, SK, kind, ...(stored && { stored }), ...(folded && { folded }) }
 }
 
-/** The store may or may not have collected an expired item yet: neither is a difference. */
+/** True for an expired item that only one side has. Each store removes expired items at some later time, so this is not a difference. */
 const isGone = ({ kind, stored, folded }: Difference, ttl: string, now: number): boolean =>
   kind !== 'changed' && isExpired((stored ?? folded) as Stored, ttl, now)

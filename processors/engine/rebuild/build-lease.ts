@@ -11,7 +11,7 @@ export interface Progress {
 
 /** The lease of a running build. Each extension stores the state with which another process can resume the build. */
 export interface BuildLease {
-  /** Aborted if the build must stop: on request, or because it lost its lease. */
+  /** Aborted if the build must stop: because the caller aborted it, or because it lost its lease. */
   readonly signal: AbortSignal
   state(): BuildState
   /** Resolves when the new state is stored. */
@@ -49,12 +49,12 @@ export const keepBuildLease = (
   }
   const rateOf = createRate(clock, state.events)
   let saved: Promise<void> = Promise.resolve()
-  // One write after the other, so that an older state never replaces a newer one.
+  // Waits for the previous write, so that an older state never replaces a newer one.
   const save = () =>
     (saved = saved.catch(() => undefined).then(() => control.renew(domain.name, generation, { ...state, holder })))
   const renew = async () => {
     state = { ...state, perSecond: rateOf(state.events) }
-    // Another error is ignored: the lease lasts longer than a few attempts.
+    // Other errors are ignored: the lease is valid for longer than a few attempts to extend it take.
     await save().catch((error: unknown) => (STOPS.some((code) => isFault(error, code)) ? lost.abort(error) : undefined))
   }
   const keep = async () => {

@@ -15,9 +15,15 @@ export interface BuildTarget extends Store {
   readonly packing?: Packing
 }
 
-/** Converts items to the bytes that the store writes. A build has many items in memory, and objects cost more garbage collection than bytes. */
+/**
+ * Converts items to the bytes that the store writes. A build has many items in memory, and objects make more work for the garbage collector
+ * than bytes.
+ */
 export interface Packing {
-  /** Writes the item to `bytes` at `at` and returns the offset of its end. Returns -1 if the item must stay an object. `bytes` must have room for the item's size. */
+  /**
+   * Writes the item to `bytes` at `at` and returns the offset of its end. Returns -1 if the item must stay an object. `bytes` must have
+   * room for the item's size.
+   */
   pack(item: Stored, bytes: Buffer, at: number): number
   unpack(packed: Packed): Stored
 }

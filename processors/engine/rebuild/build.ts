@@ -18,16 +18,19 @@ export interface BuildParts {
   readonly target: BuildTarget
   /** The points of the generation. Absent if the domain has no points. */
   readonly series?: Pick<Series, 'write'> | undefined
-  /** The ends of the build. They are fixed, so that two builds of the same log have the same result. */
+  /** The end of the build in each partition. The ends are fixed, so that two builds of the same log have the same result. */
   readonly ends: Positions
   readonly signal?: AbortSignal
   /** Receives the number of folded events, including those of earlier runs. */
   readonly progress?: (events: number) => void
-  /** The approximate size in bytes of the changed items in memory at which they are flushed. */
+  /** The changed items in memory are flushed when they have about this many bytes. Default: 6 MiB. */
   readonly workingSet?: number
-  /** Folds only these keys, as one of several workers over the same log. The target stores the checkpoints of each worker separately. */
+  /**
+   * True for the keys that this worker folds, if several workers fold the same log. The target stores the checkpoints of each worker
+   * separately. Default: all keys.
+   */
   readonly share?: (key: string | null) => boolean
-  /** The events for which the serving generation does not send. Only these get outbox rows. */
+  /** The events for which the serving generation does not send. Only these events get outbox rows. Default: none. */
   readonly unsent?: readonly UnsentEvents[]
 }
 
@@ -57,7 +60,7 @@ export const build = async (parts: BuildParts): Promise<Built> => {
   const points = createPointBuffer(parts.series)
   const flush = async () => {
     replay?.settle()
-    // Points first, as in a processor: the checkpoints promise that they are stored.
+    // Points are written first, as in a processor: a stored checkpoint guarantees that the points of all events before it are stored.
     await points.flush()
     await working.flush(checkpoints)
   }
@@ -94,7 +97,10 @@ interface FoldAll extends Pick<BuildParts, 'codec'> {
   readonly share: BuildParts['share'] | undefined
 }
 
-/** Folds records one by one. If the data key of an event is not loaded, loads the keys of the remaining events and folds the event again: the fault occurs before anything of the event is folded. */
+/**
+ * Folds records one by one. If the data key of an event is not loaded, loads the keys of the remaining events and folds the event again.
+ * This is safe, because the fault occurs before any change of the event.
+ */
 const foldAll = async (records: readonly LogRecord[], { fold, codec, share }: FoldAll): Promise<void> => {
   for (let index = 0; index < records.length; index += 1) {
     const record = records[index] as LogRecord

@@ -12,11 +12,15 @@ export interface Copying {
 
 const SECTION = 5_000
 
-/** Copies each item once, section by section, so that an interrupted copy can continue. Writes the checkpoints last, so that a partial copy is never taken for a complete one. */
+/**
+ * Copies each item once, section by section, so that an interrupted copy can continue. Writes the checkpoints last, so that no process
+ * takes a partial copy for a complete one.
+ */
 export const copy = async ({ from, to, lease, pace }: Copying): Promise<void> => {
   const of = await from.count()
   let copied = lease.state().copied ?? 0
-  // Stored before the first item is written: a resumed build must not fold further, because items that it removes would stay in the table.
+  // `copied` is stored before the first item is written. A resumed build then does not fold further, because an item that such a fold
+  // removes could already be in the table and would stay there.
   if (lease.state().copied === undefined) await lease.change({ copied })
   for await (const items of sectionsOf(from, copied)) {
     await to.bulk(items, pace)
@@ -30,7 +34,7 @@ export const copy = async ({ from, to, lease, pace }: Copying): Promise<void> =>
   await to.close()
 }
 
-/** The items after the first `copied` ones. No process writes to the store, so its scans have the same order. */
+/** Yields the items after the first `copied` items, in sections. No process writes to the store, so each scan has the same order. */
 async function* sectionsOf(store: Store, copied: number): AsyncGenerator<readonly Stored[]> {
   let skip = copied
   let items: Stored[] = []

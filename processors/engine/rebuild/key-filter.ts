@@ -1,25 +1,31 @@
 import type { Key } from '../../../projections/item.ts'
 
-/** A Bloom filter over keys, with two bits per key. It has no false negatives. At ten million keys, a few per cent of the unknown keys are false positives. */
+/**
+ * A Bloom filter over keys, with two bits per key. It never reports an added key as absent. With ten million keys, it reports a few per
+ * cent of the unknown keys as possibly added.
+ */
 export interface KeyFilter {
-  /** Adds the key. Returns true if it was certainly not added before. */
+  /** Adds the key. Returns true if the key was certainly not added before. */
   add(key: Key): boolean
-  /** False: the key was certainly never added. */
+  /** Returns false if the key was certainly never added, and otherwise true. */
   mayContain(key: Key): boolean
 }
 
 const MAX_BITS = 1 << 27
 const MIN_BITS = 1 << 14
-/** Enough for the keys that most events write. */
+/** The bits of the filter per event: enough for the keys that most events write. */
 const BITS_PER_EVENT = 16
 
-/** Most keys that a build reads are new, and a lookup of an absent item is the most expensive part of a fold. */
+/**
+ * Creates a filter for a build of about `events` events. Most keys that a build reads are new. For these keys the filter saves the lookup,
+ * which is the most expensive part of a fold.
+ */
 export const createKeyFilter = (events: number): KeyFilter => {
   const bits = 2 ** Math.ceil(Math.log2(Math.min(MAX_BITS, Math.max(MIN_BITS, events * BITS_PER_EVENT))))
   const mask = bits - 1
   const words = new Int32Array(bits >>> 5)
   const hashOf = createHash()
-  /** Sets the bit. Returns true if it was set before. */
+  /** Sets the bit. Returns true if the bit was set before. */
   const swap = (at: number): boolean => {
     const word = words[at >>> 5] as number
     words[at >>> 5] = word | (1 << (at & 31))
@@ -42,10 +48,13 @@ export const createKeyFilter = (events: number): KeyFilter => {
 const first = (hash: number): number => hash ^ (hash >>> 15)
 const second = (hash: number): number => Math.imul(hash, 0x9e3779b1) >>> 5
 
-/** A fold reads a few keys of one PK and then writes some of them. The hashes of this many keys are kept. */
+/**
+ * The number of hashes that are kept. A fold reads a few keys of one PK and then writes some of them, so the hashes of the last keys are
+ * used again.
+ */
 const RECENT = 4
 
-/** FNV-1a over PK and SK. */
+/** Returns a hash function over PK and SK (FNV-1a) that keeps the last hashes. */
 const createHash = () => {
   const recent = Array.from({ length: RECENT }, () => ({ SK: '', hash: 0 }))
   let partition = ''

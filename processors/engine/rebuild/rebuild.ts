@@ -27,7 +27,10 @@ export interface BuildWork {
   readonly codec: Codec
   readonly generation: number
   readonly ends: Positions
-  /** The events for which the build writes outbox rows: those of the serving generation's parked keys, and all events of its period if its table is missing. */
+  /**
+   * The events for which the build writes outbox rows: the events of keys that are parked in the serving generation. If the table of the
+   * serving generation is missing, also all events since that generation began to serve.
+   */
   readonly unsent: readonly UnsentEvents[]
   readonly progress: (events: number) => void
   readonly workingSet?: number
@@ -60,10 +63,10 @@ export interface RebuildParts {
   readonly clock: Clock
   readonly control: Pick<Control, 'generations' | 'begin' | 'resume' | 'renew' | 'release' | 'follow'>
   readonly served: ReplacedGeneration
-  /** The holder of the lease. One rebuild of a domain runs at a time. */
+  /** The name of the holder of the lease. Only one rebuild of a domain runs at a time. */
   readonly holder: string
   readonly storage: BuildStorage
-  /** Resume this half-built generation. Default: begin a new one. */
+  /** The half-built generation to resume. Default: begin a new one. */
   readonly resume?: number
   readonly writesPerSecond?: number
   readonly signal?: AbortSignal
@@ -79,20 +82,23 @@ export interface Rebuilt {
   readonly rejected: number
 }
 
-/** A running build. No processor follows the generation before it is finished. A build that was left can be resumed. */
+/** A running build. No processor follows the generation before the build is finished. A build that was left can be resumed. */
 export interface Building {
   readonly generation: number
   /** Folds up to the present checkpoints of the serving generation. Resolves to the open local store. */
   fold(): Promise<BuildTarget>
   /** The positions up to which the build has folded. */
   ends(): Positions
-  /** Copies the items to the generation's table, if that is another one. From then on processors follow the generation. */
+  /** Copies the items to the generation's table, if the local store is not that table. From then on processors follow the generation. */
   finish(): Promise<Rebuilt>
   /** Releases the lease and the lock. A build that is not finished stays half-built. */
   leave(): Promise<void>
 }
 
-/** Builds the next generation next to the serving one, up to fixed ends. From there on processors follow the generation. If a person is forgotten during the build, builds again. */
+/**
+ * Builds the next generation next to the serving one, up to fixed ends. Processors then follow the generation and fold the events after
+ * these ends. If a person is forgotten during the build, builds a new generation instead.
+ */
 export const rebuild = async (parts: RebuildParts): Promise<Rebuilt> => {
   const { resume, ...anew } = parts
   for (let next = parts; ; next = anew) {
@@ -100,7 +106,7 @@ export const rebuild = async (parts: RebuildParts): Promise<Rebuilt> => {
       return await rebuildOnce(next)
     } catch (error) {
       if (!isFault(error, 'build-outdated')) throw error
-      // Then no process has a key in memory that was destroyed during the build.
+      // After this pause, no process has in memory a key that was destroyed during the build.
       await parts.clock.sleep(KEY_AGE_MS, parts.signal)
       parts.signal?.throwIfAborted()
     }
@@ -120,14 +126,15 @@ const rebuildOnce = async (parts: RebuildParts): Promise<Rebuilt> => {
   }
 }
 
-/** Claims the generation to build and starts to extend its lease. */
+/** Claims the generation to build, and keeps its lease until the build ends. */
 export const startBuild = async (parts: RebuildParts): Promise<Building> => {
   const { domain, control, holder, storage, log } = parts
-  // A half-built generation may have folded the removed events before their removal. If it has not, reading them fails.
+  // A resumed build is not refused here: it may have folded the removed events before their removal. If it has not, its read of the log fails.
   if (parts.resume === undefined) await refuseTrimmed(domain.topic, log)
   const { generation: made, lock } = await claim(parts)
   const { generation } = made
-  // The build has folded nothing yet, so files with its number are older than the control table, which was lost and restored.
+  // The build has folded nothing yet. So files with this generation number are from a time before the control table was lost and restored,
+  // and are removed.
   if (made.work === undefined) await storage.discard(generation)
   const lease = keepBuildLease(parts, made)
   const folding = createFolding({ ...parts, signal: lease.signal }, { generation, lease, begun: made.work })
@@ -159,7 +166,7 @@ export const startBuild = async (parts: RebuildParts): Promise<Building> => {
 interface OwnBuild {
   readonly generation: number
   readonly lease: BuildLease
-  /** The state of an earlier run of this build, which may not have reached its ends. */
+  /** The state of an earlier run of this build, which may not have reached its ends. Undefined if the build is new. */
   readonly begun: BuildState | undefined
 }
 
@@ -181,7 +188,10 @@ const createFolding = (parts: RebuildParts, { generation, lease, begun }: OwnBui
     rejected += built.rejected
     isBegun = true
   }
-  /** Folds first to the ends of the earlier run, with its parameters. Then folds up to the checkpoints of the serving generation, unless the copy of the items has begun. */
+  /**
+   * Folds first to the ends of the earlier run, with the parameters of that run. Then folds up to the checkpoints of the serving
+   * generation, unless the copy of the items has begun.
+   */
   const fold = async (): Promise<BuildTarget> => {
     await close()
     if (unfinished !== undefined) await foldTo(unfinished)
@@ -225,7 +235,7 @@ const paceOf = ({
     ? undefined
     : createPace({ clock, perSecond: writesPerSecond, ...(signal === undefined ? {} : { signal }) })
 
-/** The size of about one second's writes, so that the writes are spread evenly. */
+/** The size of the working set in bytes for about one second of writes, so that the writes are spread evenly. */
 const workingSetOf = (perSecond: number): number => Math.min(16 * 1024 * 1024, Math.max(16 * 1024, perSecond * 1024))
 
 /** The target with writes at the given pace. */
@@ -238,13 +248,19 @@ export const pacedTarget = (target: BuildTarget, pace: Pace | undefined): BuildT
   return { ...target, write }
 }
 
-/** The checkpoints of the serving generation, but not less than `folded`. The build does not fold past them: derived events are sent only for events that a processor folds. */
+/**
+ * The checkpoints of the serving generation, but not less than `folded`. The build does not fold past these positions, because derived
+ * events are sent only for events that a processor folds.
+ */
 const servedEnds = async ({ log, served }: RebuildParts, folded: Positions): Promise<Positions> => {
   const ends = atMost(await endsOf(log), await served.checkpoints())
   return new Map([...ends].map(([partition, end]) => [partition, Math.max(end, folded.get(partition) ?? 0)]))
 }
 
-/** Must be read after the checkpoints: then the entries of all keys that are parked before them are stored. */
+/**
+ * The events for which this build writes outbox rows. Must be read after the checkpoints: only then are the entries of all keys stored that
+ * were parked before these checkpoints.
+ */
 const unsentIn = async ({ served }: RebuildParts, ends: Positions): Promise<readonly UnsentEvents[]> => [
   ...(await parkedKeysIn(served, ends)).map(({ projection, key, offset }) => ({ projection, key, offset })),
   ...((await served.unsentIfLost?.()) ?? []),

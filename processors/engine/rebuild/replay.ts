@@ -21,11 +21,11 @@ interface Folding {
   readonly parked: Parked[]
   /** The entries that are stored already. */
   readonly parkedBefore: readonly StoredParked[]
-  /** The last offset of this partition's build: the events of a parked key up to here are skipped. */
+  /** The last offset of this partition's build. The events of a parked key up to this offset are skipped. */
   readonly through: number
 }
 
-/** The outcome of one record. `logged` is absent if the record was not decoded. */
+/** The outcome of one record. `logged` is absent if the record was not decoded or could not be decoded. */
 interface Folded {
   readonly logged?: LoggedEvent
   readonly outcome: Outcome
@@ -42,11 +42,11 @@ const BEHIND: Outcome = { kind: 'parked', reason: 'an earlier event of this key 
 
 export interface Replay {
   fold(record: LogRecord): Folded
-  /** Writes to the parked entries the number of skipped events. */
+  /** Adds to each parked entry the number of events that were skipped since the last call. */
   settle(): void
 }
 
-/** Folds records in the order of the log into `items`, without conditions. A build and the history of one key use it. */
+/** Folds records in the order of the log into `items`, without conditions. Used by a build and for the history of one key. */
 export const createReplay = (
   { domain, codec, unsent }: Pick<BuildParts, 'domain' | 'codec' | 'unsent'>,
   { items, points, parked, parkedBefore, through }: Folding,
@@ -81,7 +81,7 @@ export const createReplay = (
       items.put(settled, settled._pos, PACKED * rules.measure(settled))
     }
   }
-  /** Undefined if the projection does not fold the event. */
+  /** Folds one event for one projection. Undefined if the projection does not fold the event. */
   const foldOne = (decider: Decider, logged: LoggedEvent, discarded: LogRecord['discarded']): Outcome | undefined => {
     const { meta, type } = logged.event
     const { name, folds } = decider.projection
@@ -135,7 +135,10 @@ const apply = (
   }
 }
 
-/** Outbox rows for unsent events only. Still encodes the derived events of each event: one that cannot be encoded parks its key, as in a processor. */
+/**
+ * Returns outbox rows only for unsent events. The derived events of all other events are encoded too, because a derived event that cannot
+ * be encoded parks the key, as in a processor.
+ */
 const onlyUnsent =
   (outbox: Decider['outbox'], unsent: readonly UnsentEvents[] = []): NonNullable<Decider['outbox']> =>
   (logged, result, projection) => {

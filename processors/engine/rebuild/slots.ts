@@ -1,7 +1,10 @@
 import type { Key, Stored } from '../../../projections/item.ts'
 import type { Packed, Packing } from './build-target.ts'
 
-/** An item as an object (`item`) or packed (`bytes`). Neither: the item was removed. */
+/**
+ * The place of an item in memory: as an object (`item`), packed (`bytes` from `start` to `end`), or both. If both are undefined, the item
+ * was removed.
+ */
 export interface Slot extends Key {
   item: Stored | undefined
   bytes: Buffer | undefined
@@ -9,12 +12,12 @@ export interface Slot extends Key {
   end: number
   weight: number
   dirty: boolean
-  /** The last batch that used it. */
+  /** The number of the last batch that used the slot. */
   batch: number
 }
 
 interface Row {
-  /** One string for all slots of the row. */
+  /** All slots of the row use this string, which saves memory. */
   readonly PK: string
   readonly slots: Map<string, Slot>
 }
@@ -24,11 +27,11 @@ export interface Changes {
   readonly removes: readonly Key[]
 }
 
-/** Slots by PK and then by SK: with a joined key, each lookup would hash a new string. */
+/** Slots in a map by PK of maps by SK. With one map by a joined key, each lookup would create and hash a new string. */
 export const createSlots = () => {
   const rows = new Map<string, Row>()
   let last: Row | undefined
-  /** Remembers the last row, because the keys of a fold mostly have the same PK. */
+  /** The row of one PK. The last row is kept, because the keys of a fold mostly have the same PK. */
   const rowOf = (PK: string): Row | undefined => (last?.PK === PK ? last : (last = rows.get(PK)))
   const newRow = (PK: string): Row => {
     const row = { PK, slots: new Map<string, Slot>() }
@@ -54,7 +57,7 @@ export const createSlots = () => {
       return slot
     },
     drop: ({ PK, SK }: Key): void => void rows.get(PK)?.slots.delete(SK),
-    /** The changed items, sorted by key, so that the store writes each page once. */
+    /** Returns the changed items, sorted by key, so that the store writes each page once. */
     changes: (): Changes => {
       const puts: (Stored | Packed)[] = []
       const removes: Key[] = []
@@ -75,7 +78,10 @@ export const createSlots = () => {
 
 const isPacked = (slot: Slot): slot is Slot & Packed => slot.bytes !== undefined
 
-/** Additional room for the items between the limit and the next flush, at most as large as the limit. */
+/**
+ * The additional bytes of a buffer, at most as many as the limit: room for items that are packed after the limit was reached and before the
+ * next flush.
+ */
 const SPARE = 1024 * 1024
 const NO_BYTES = Buffer.alloc(0)
 
@@ -91,7 +97,7 @@ export const createPacker = (packing: Packing | undefined, limit: number) => {
       ;[filling, writing] = [writing, filling]
       used = 0
     },
-    /** Returns false if there is no room, or the item must stay an object. */
+    /** Packs the item into the slot. Returns false if there is no room, or if the item must stay an object. */
     pack: (slot: Slot, item: Stored): boolean => {
       if (packing === undefined || filling.length - used < slot.weight) return false
       const end = packing.pack(item, filling, used)

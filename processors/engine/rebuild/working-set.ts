@@ -8,7 +8,7 @@ export interface WorkingSet {
   find(key: Key): Stored | undefined
   /** Registers items that the target has already. */
   registerStored(items: readonly Stored[]): void
-  /** `weight` is at least the size of the item in the store. */
+  /** `weight` is at least the size of the item in the store, in bytes. */
   put(item: Item, offset: number, weight: number): void
   remove(key: Key): void
   /** Packs the items that the last batch did not use. Called between two batches. */
@@ -23,13 +23,13 @@ export interface WorkingSet {
 export interface WorkingSetOptions {
   /** The approximate size in bytes of the changed items at which the set is full. */
   readonly limit: number
-  /** True if the target has only items that are registered or flushed from here. */
+  /** True if the target has no items except those that this working set registers or flushes. */
   readonly fresh: boolean
   /** The approximate number of events that will be folded. */
   readonly events: number
 }
 
-/** The slots that this batch and the one before used. */
+/** Tracks the slots that the present batch and the batch before used. */
 const createRecent = () => {
   let batch = 0
   let used: Slot[] = []
@@ -42,7 +42,7 @@ const createRecent = () => {
       }
       return slot
     },
-    /** Begins a batch. Returns the slots that the last batch did not use. */
+    /** Begins a batch. Returns the slots that the batch before the last one used and the last batch did not use. */
     next: (): readonly Slot[] => {
       const cold = usedBefore.filter((slot) => slot.batch !== batch)
       usedBefore = used
@@ -60,7 +60,7 @@ const createRecent = () => {
 }
 
 export const createWorkingSet = (target: BuildTarget, { limit, fresh, events }: WorkingSetOptions): WorkingSet => {
-  // All keys that were ever put. Most keys are read once, before they are first written, and then need no lookup.
+  // All keys that were ever put. Most reads are for keys that were never put: these reads need no lookup. Undefined if the target has other items.
   const seen = fresh ? createKeyFilter(events) : undefined
   const { pack, itemOf, ...packer } = createPacker(target.packing, limit)
   const recent = createRecent()

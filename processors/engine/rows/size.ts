@@ -2,13 +2,13 @@ import type { Item, Value } from '../../../projections/item.ts'
 import { Fault } from '../../../schemas/fault.ts'
 
 /**
- * The bytes of an item by DynamoDB's rule: attribute names and values as UTF-8, a number by its significant digits, 3 bytes for each
- * list or map and 1 for each of its members. All stores and all prices use this size.
- * Throws `value-not-storable` for a value that no store can store.
+ * The size of an item in bytes by DynamoDB's rule: attribute names and values as UTF-8, a number by its significant digits, 3 bytes for
+ * each list or map and 1 byte for each of its members. All stores and all prices use this size. Throws `value-not-storable` for a value
+ * that no store can store.
  */
 export const sizeOf = (item: Item): number => membersSize(item, 0, 0)
 
-/** DynamoDB counts the item itself as the first of 32 levels. */
+/** The maximum depth of lists and maps in an item. DynamoDB allows 32 levels and counts the item itself as the first one. */
 const MAX_DEPTH = 31
 const MAX_NAME_BYTES = 65_535
 /** The numbers that DynamoDB stores: 38 significant digits, and these magnitudes. */
@@ -58,7 +58,7 @@ const nestedSize = (value: Exclude<Value & object, null>, depth: number): number
   return size
 }
 
-/** Up to this length a loop in JavaScript is faster than a call of `Buffer.byteLength`. */
+/** Up to this length of a text, a loop in JavaScript is faster than a call of `Buffer.byteLength`. */
 const SHORT = 64
 
 /** The size of a text in UTF-8 bytes. */
@@ -81,7 +81,7 @@ const numberSize = (value: number): number => {
   )
 }
 
-/** The significant digits of a safe integer above zero. */
+/** The number of significant digits of a safe integer above zero. */
 const integerDigits = (value: number): number => {
   let rest = value
   while (rest % 10 === 0) rest /= 10

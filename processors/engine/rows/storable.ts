@@ -6,11 +6,11 @@ import { notStorable, sizeOf, textSize } from './size.ts'
 import type { Chunk } from '../ports/store.ts'
 
 /**
- * The limits of a table, the same for all stores: the smaller limit of DynamoDB and LMDB applies everywhere. So the same event parks the
- * same key in a processor and in a rebuild, embedded and on services.
+ * The limits of a table. They are the same for all stores: the smaller limit of DynamoDB and LMDB applies everywhere. So the same event
+ * parks the same key in a processor and in a rebuild, with embedded stores and with services.
  */
 export const MAX_ITEM_BYTES = 400 * 1024
-/** DynamoDB's limits for a key, of the table and of an index. */
+/** DynamoDB's limits for the two parts of a key, in a table and in an index. */
 const MAX_PK_BYTES = 2_048
 const MAX_SK_BYTES = 1_024
 /** True if a store can store an item with this key. */
@@ -24,16 +24,19 @@ export const isStorableKey = (key: Key): boolean => {
 
 /** LMDB's limit for the parts of a key together, with one byte between two parts. An index key contains the item's key. */
 export const MAX_KEY_BYTES = 1_978
-/** The maximum size of `_pos`: its name and 16 digits. So the result does not depend on the position. */
+/**
+ * The size of `_pos` in bytes: its name and 16 digits, the maximum. It is counted for every position, so the size of an item does not
+ * depend on its position.
+ */
 const POS_BYTES = 13
-/** The maximum size of a tombstone, without its key. */
+/** The maximum size of a tombstone in bytes, without its key. */
 const TOMBSTONE_BYTES = 60
-/** The size of a number in an index key of LMDB. */
+/** The size of a number in an index key of LMDB, in bytes. */
 const NUMBER_KEY_BYTES = 16
 
 /**
- * The size of a change by DynamoDB's rule. If no store can store it, throws a fault that parks the key: `item-too-large`, `key-too-large`
- * or `value-not-storable`.
+ * The size of a change in bytes by DynamoDB's rule. If no store can store the change, throws a fault that parks the key: `item-too-large`,
+ * `key-too-large` or `value-not-storable`.
  */
 export const requireStorable = ({ indexes }: Pick<TableSpec, 'indexes'>, change: Change): number => {
   const keyBytes = requireKey(change)
@@ -49,7 +52,7 @@ export const requireStorable = ({ indexes }: Pick<TableSpec, 'indexes'>, change:
   )
 }
 
-/** The same for all items that a chunk puts: the sum of their sizes. */
+/** Checks all items that a chunk puts, as `requireStorable` does. Returns the sum of their sizes in bytes. */
 export const requireStorableChunk = (spec: Pick<TableSpec, 'indexes'>, chunk: Chunk): number =>
   chunk.reduce((bytes, write) => bytes + ('put' in write ? requireStorable(spec, write.put) : 0), 0)
 
@@ -61,7 +64,10 @@ const requireKey = (key: Key): number => {
   return requireTogether(pk + sk + 1, 'key', key)
 }
 
-/** DynamoDB also rejects a key attribute of the wrong type if the item lacks the other one and so is not in the index. */
+/**
+ * Checks the attributes of an index key. Checks the type of one attribute even if the item lacks the other and so is not in the index,
+ * because DynamoDB does so too.
+ */
 const requireIndexKey = ({ name, pk, sk, number }: IndexSpec, item: Item, keyBytes: number): void => {
   const partition = indexPart(item, { name: pk, max: MAX_PK_BYTES })
   const sort = number === true ? indexNumber(item, sk) : indexPart(item, { name: sk, max: MAX_SK_BYTES })
@@ -69,7 +75,7 @@ const requireIndexKey = ({ name, pk, sk, number }: IndexSpec, item: Item, keyByt
     requireTogether(partition + sort + keyBytes + 2, `key in the index ${name}`, item)
 }
 
-/** The size of a part of an index key. Undefined if the item does not have the attribute. */
+/** The size of a part of an index key in bytes. Undefined if the item does not have the attribute. */
 const indexPart = (item: Item, part: Part): number | undefined => {
   const value = item[part.name]
   if (value === undefined) return undefined

@@ -5,7 +5,7 @@ const REJECTIONS = ['item-too-large', 'key-too-large', 'value-not-storable', 'it
 
 export const isRejection = (error: unknown): error is Fault => error instanceof Fault && REJECTIONS.includes(error.code)
 
-/** The table was deleted. */
+/** The fault of an operation on a table that was deleted. */
 export const tableMissing = (what: string, cause?: unknown): Fault =>
   new Fault(
     'table-missing',

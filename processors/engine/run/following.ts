@@ -6,7 +6,7 @@ import { reportRejected } from './rejected-points.ts'
 
 /** The processors of this process: one for each generation that follows the log and has the fold version of this program. */
 export interface Following {
-  /** Starts the processors of new generations, and stops those of generations that are no longer listed. */
+  /** Starts the processors of new generations, and stops the processors of generations that are no longer listed. */
   refresh(): Promise<void>
   running(): ReadonlyMap<number, Processor>
   /** Folds the parked keys whose retry was requested. Resolves to the number of healed keys. */
@@ -18,7 +18,7 @@ export interface FollowingParts {
   readonly parts: PipelineParts
   readonly log: Log
   readonly generation: (generation: number) => Promise<OpenGeneration>
-  /** Called when a batch has written outbox rows. */
+  /** Called after a batch has written outbox rows, so that the sender sends them at once. */
   readonly wakeSender: () => void
 }
 
@@ -34,7 +34,10 @@ export const createFollowing = ({ parts, log, generation, wakeSender }: Followin
     reported.add(number)
   }
   let confirmedAt = clock.now()
-  /** Stops the processors whose table was replaced. The next refresh starts them again, and they fold from the stored checkpoint. */
+  /**
+   * Stops the processors whose table was replaced. The next refresh starts them again. Then they continue at the checkpoint that is stored
+   * in the new table.
+   */
   const stopRewound = async (): Promise<void> => {
     confirmedAt = clock.now()
     for (const [number, processor] of running) {

@@ -21,7 +21,10 @@ export const healPartition = async (work: PartitionWork): Promise<number> => {
   return healed
 }
 
-/** Folds the skipped events of a key in order, with the present folds. `_pos` shows which events were applied before. Resolves to true if all of them fold. */
+/**
+ * Folds the skipped events of a key in order, with the present folds. `_pos` shows which events were applied before. Resolves to true if no
+ * event of the key is poison any more.
+ */
 const healKey = async (
   work: PartitionWork,
   entry: StoredParked,
@@ -41,7 +44,7 @@ const healKey = async (
     [same === undefined ? removeEntry(entry, expires) : replaceEntry(entry, same)],
     state.checkpoint(),
   )
-  // Another process has extended or healed the entry in the meantime: the next call reads it.
+  // If the entry was not replaced, another process has extended or healed it in the meantime. The next call reads the new entry.
   if (outcome?.applied !== 'all') return false
   if (same === undefined) state.unpark(entry)
   else state.park({ ...same, _pos: entry._pos + 1 })
@@ -95,7 +98,7 @@ const guarded = async (
     found = await fold()
   })
   if (result === 'crashes') {
-    // A verdict applies to all projections, and the other projections still fold this key.
+    // A verdict applies to all projections. If only one projection parks the key, there is no verdict, because the others still fold this key.
     if (projection === EVERY_PROJECTION) await recordCrashing?.({ partition, offset, key })
     found = [
       {

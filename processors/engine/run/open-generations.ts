@@ -15,7 +15,7 @@ export interface OpenGeneration {
   readonly outcomes: Outcomes
 }
 
-/** Opens each generation once. */
+/** Opens the stores of a generation at the first call, and returns the same open stores at later calls. */
 export const createOpenGenerations = ({ domain, stores, series: seriesStores, clock, pollMs }: PipelineParts) => {
   const opened = new Map<number, Promise<OpenGeneration>>()
   const openStores = async (generation: number): Promise<OpenGeneration> => {
@@ -49,7 +49,7 @@ interface Listing {
   readonly generation: (generation: number) => Promise<OpenGeneration>
 }
 
-/** Opens each generation that follows the log in any process. */
+/** Opens each generation that the control table lists as following, whichever process follows it. */
 export const followingGenerations = async ({
   domain,
   control,

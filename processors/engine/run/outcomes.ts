@@ -20,8 +20,8 @@ export interface Outcomes {
   /** Waits until the event is folded. Resolves to its outcome, or to `pending` after the timeout. */
   untilOutcome(sent: Position & { readonly key: string }, timeoutMs: number): Promise<Outcome | 'pending'>
   /**
-   * Waits until the event at a position is folded. With `withDerived`, also waits for the events that are derived from this event, but not
-   * for those that are derived from these. Resolves to false after the timeout.
+   * Waits until the event at a position is folded. With `withDerived`, also waits until the events that are derived from this event are
+   * folded, but not for events that are derived from those events. Resolves to false after the timeout.
    */
   untilFolded(position: Position, timeoutMs: number, withDerived?: boolean): Promise<boolean>
 }
@@ -35,7 +35,7 @@ export interface OutcomesParts {
   readonly pollMs?: number
 }
 
-/** The number of exceptional outcomes that are kept in memory. Older ones are read from their rows. */
+/** The number of outcomes other than `applied` that are kept in memory. Older ones are read from their rows. */
 const REMEMBERED = 4_096
 
 export const createOutcomes = (parts: OutcomesParts): Outcomes => {
@@ -53,7 +53,7 @@ export const createOutcomes = (parts: OutcomesParts): Outcomes => {
   const recordBatch = ({ partition, from, next, exceptions }: BatchResult) => {
     for (const [offset, outcome] of exceptions) recent.set(`${partition}:${offset}`, outcome)
     trim()
-    // The events before this batch that this process did not fold have their outcomes only in rows.
+    // If this process did not fold the events before this batch, the outcomes of these events are only in rows.
     if (from > progress.next(partition)) progress.forgetBelow(partition, from)
     progress.advance(partition, next)
   }
@@ -68,7 +68,7 @@ export const createOutcomes = (parts: OutcomesParts): Outcomes => {
   return { recordBatch, untilOutcome, untilFolded }
 }
 
-/** The pause before the outbox is read again. */
+/** The pause in milliseconds before the outbox is read again: 5, doubled each time up to 80. */
 const outboxPause = doubling(5, 80)
 
 const untilDerivedFolded = async (
@@ -99,7 +99,7 @@ const untilDerivedFolded = async (
   ).every(Boolean)
 }
 
-/** True if an event that is derived from the event at this position is still to be sent. */
+/** Resolves to true if the outbox still contains an event that is derived from the event at this position. */
 const hasUnsent = async (store: Store, position: Position): Promise<boolean> => {
   const rows = await everyItem(
     store.reader(() => 0),
@@ -123,7 +123,7 @@ type Progress = ReturnType<typeof createProgress>
 /** The progress of the generation, as recorded by this process or read from its checkpoints, and the callers that wait for it. */
 const createProgress = ({ store, clock, pollMs }: OutcomesParts) => {
   const ends = new Map<number, number>()
-  /** By partition: the outcomes of the events from here on are in memory. */
+  /** By partition: the offset from which on the outcomes of all folded events are in memory. */
   const rememberedFrom = new Map<number, number>()
   const waiters = new Set<Waiter>()
   let isTicking = false
@@ -154,11 +154,11 @@ const createProgress = ({ store, clock, pollMs }: OutcomesParts) => {
     }
     isReading = false
   }
-  /** One timer for all waiters, because a timer of its own costs more than most waits last. */
+  /** One timer serves all waiters, because one timer per waiter would cost more time than most waits take. */
   const tick = async () => {
     isTicking = true
-    // Events that were folded before this process started, or before a flip, are not reported again: the checkpoints contain them.
-    // The reads are not awaited: a store that does not respond must not keep a waiter past its timeout.
+    // Events that were folded before this process started, or before a flip, are not reported again. So the checkpoints are read once,
+    // because they contain these events. The reads are not awaited: a store that does not respond must not keep a waiter past its timeout.
     void readCheckpoints()
     while (waiters.size > 0) {
       await clock.sleep(pollMs ?? TICK_MS)
@@ -178,7 +178,10 @@ const createProgress = ({ store, clock, pollMs }: OutcomesParts) => {
   return { next, forgetBelow, advance, untilFolded, isRemembered }
 }
 
-/** The stored outcome, by one consistent read: the outcome row of a refusal or a duplicate, or the entry of a parked key. */
+/**
+ * The stored outcome, by one consistent read: from the outcome row of a refusal or a duplicate, or from the entry of a parked key.
+ * `applied` if neither exists.
+ */
 const storedOutcome = async (
   { domain, store }: OutcomesParts,
   { partition, offset, key }: Position & { readonly key: string },

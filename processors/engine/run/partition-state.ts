@@ -2,7 +2,7 @@ import { EVERY_PROJECTION } from '../ports/log.ts'
 import type { Checkpoint } from '../ports/store.ts'
 import { parkedName, type StoredParked } from '../poison/parked-entry.ts'
 
-/** The state that a processor keeps of a partition while it is assigned. */
+/** The state of a partition in a processor, while the partition is assigned to it. */
 export interface PartitionState {
   readonly partition: number
   /** The next offset to process. */
@@ -13,7 +13,7 @@ export interface PartitionState {
   isParked(projection: string, key: string, offset: number): boolean
   /** The parked entries of these keys. */
   parkedEntries(keys: ReadonlySet<string>): readonly StoredParked[]
-  /** Replaces all entries by those that were just read. */
+  /** Replaces all parked entries by entries that were just read. */
   replaceParked(entries: readonly StoredParked[]): void
   park(entry: StoredParked): void
   unpark(entry: StoredParked): void

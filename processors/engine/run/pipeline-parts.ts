@@ -9,7 +9,7 @@ import type { SeriesStores } from '../ports/series.ts'
 import type { Store, Stores } from '../ports/store.ts'
 import type { BatchResult } from './tally.ts'
 
-/** Receives the events of a pipeline, for metrics and messages. */
+/** Receives reports of a pipeline, for metrics and messages. */
 export interface PipelineObserver {
   batchFolded(domain: string, generation: number, result: BatchResult): void
   parked(domain: string, parked: Parked): void
@@ -26,7 +26,7 @@ export interface PipelineParts {
   readonly verdicts: Verdicts
   /** The store of the ledger. */
   readonly ledger: Store
-  /** The name of this run of this process. It marks its claims and attempts. */
+  /** The name of this run of this process. The claims and attempts of the process contain this name. */
   readonly processName: string
   readonly codec: Codec
   readonly clock: Clock

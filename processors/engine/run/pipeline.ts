@@ -15,7 +15,7 @@ import { createOpenGenerations, type OpenGeneration } from './open-generations.t
 import { PACES, type PipelineParts } from './pipeline-parts.ts'
 import { createSending } from './sending.ts'
 
-/** The parts of a pipeline that can run in a process. */
+/** The roles of a pipeline that a process can run. */
 type PipelineRole = 'processor' | 'sender' | 'timers'
 
 /** One domain in this process: its log, its generations, and the roles that run here. */
@@ -34,7 +34,7 @@ export interface Pipeline {
   answering(): OpenGeneration
   /** Reads the checkpoints of the serving generation. Throws `table-rewound` if its table contains less than it contained before. */
   confirm(): Promise<void>
-  /** The number of events that are not folded at these positions, of those that the log had when this process started. */
+  /** The number of events that the log had when this process started and that are not folded at these positions. */
   behindStart(positions: Positions): number
   /** The failure that stops the folding into the serving generation in this process; undefined if there is none. */
   stalled(): unknown

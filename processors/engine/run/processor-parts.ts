@@ -16,7 +16,7 @@ export interface ProcessorParts {
   readonly generation: number
   readonly log: Log
   readonly store: Store
-  /** The store of the domain's points. While it does not accept points, this generation waits. */
+  /** The store of the domain's points. While it does not accept points, this generation waits. Absent if the domain has no points. */
   readonly series?: Pick<Series, 'write'> | undefined
   readonly codec: Codec
   readonly clock: Clock
@@ -29,7 +29,7 @@ export interface ProcessorParts {
   readonly parked?: (parked: Parked) => void
 }
 
-/** The folding of one partition: by a batch or by a healing. */
+/** The arguments of the folding of one partition, by a batch or by a healing. */
 export interface PartitionWork {
   readonly parts: ProcessorParts
   readonly deciders: readonly Decider[]

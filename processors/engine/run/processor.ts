@@ -21,13 +21,16 @@ export interface Processor {
   heal(): Promise<number>
   /** The next offset to process, by assigned partition. */
   positions(): Positions
-  /** The fault `checkpoint-moved` if the store contains less than this member wrote: its table was replaced. */
+  /**
+   * Resolves to the fault `checkpoint-moved` if the store contains less than this member wrote, because its table was replaced. Otherwise
+   * undefined.
+   */
   rewound(): Promise<Fault | undefined>
-  /** The last failure, if folding failed and has not succeeded since. */
+  /** The last failure of the folding. Undefined if the folding has succeeded since. */
   stalled(): unknown
 }
 
-/** Starts one member of a generation's consumer group. It folds each batch, writes the items, and then moves the checkpoint. */
+/** Starts one member of a generation's consumer group. The member folds each batch, writes the items, and then moves the checkpoint. */
 export const startProcessor = async (parts: ProcessorParts): Promise<Processor> => {
   const { domain, generation, log, store, series, codec, clock, failed = () => {} } = parts
   const stalls = createStalls()
@@ -116,7 +119,8 @@ const openPartition = async (
   const { log, store, clock, attempts, failed = () => {}, recordCrashing = async () => {} } = parts
   const next = (await store.checkpoints()).get(partition) ?? 0
   if (next < low) throw trimmedBelow(log.topic, { partition, next, mark: low })
-  // The watermarks are older than the checkpoint: the previous owner of the partition can have folded events beyond them.
+  // The watermarks were read before the checkpoint. The previous owner of the partition can have folded events beyond them in the meantime,
+  // so a checkpoint above `high` is compared with the present end.
   const end = next > high ? ((await endsOf(log)).get(partition) ?? 0) : high
   if (next > end) throw truncated(log.topic, { partition, next, mark: end })
   return {

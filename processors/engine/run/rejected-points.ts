@@ -2,7 +2,7 @@ import type { Point } from '../../../projections/series.ts'
 import { Fault } from '../../../schemas/fault.ts'
 import type { Series } from '../ports/series.ts'
 
-/** Reports each point that the store rejects. The events of the point are folded all the same. */
+/** Reports each point that the store rejects. The event of the point is folded anyway. */
 export const reportRejected = (series: Series, failed: (error: unknown) => void): Pick<Series, 'write'> => ({
   write: async (points) => {
     const rejected = await series.write(points)

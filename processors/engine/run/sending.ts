@@ -13,7 +13,7 @@ export interface SendingParts {
   readonly generation: (generation: number) => Promise<OpenGeneration>
 }
 
-/** The sender of the outboxes and the timers, as far as they run in this process. */
+/** The sender of the outboxes and the timers. Each of them runs in this process only after `start`. */
 export const createSending = (
   { domain, control, processName, clock, observer, paces = PACES, ...parts }: PipelineParts,
   { log, partitions, generation }: SendingParts,

@@ -2,13 +2,13 @@ import { tableName } from '../../../projections/table.ts'
 import { isFault, type Fault } from '../../../schemas/fault.ts'
 import type { Assignment } from '../ports/log.ts'
 import type { Checkpoint } from '../ports/store.ts'
-import { checkpointMoved } from '../rows/fencing.ts'
+import { checkpointMoved } from './fencing.ts'
 import type { ProcessorParts } from './processor-parts.ts'
 
 /** The partitions whose folding fails, each with its last failure. */
 export const createStalls = () => {
   const stalled = new Map<number, unknown>()
-  /** The number of revocations of each partition. Work that outlives its assignment records no failure. */
+  /** The number of revocations of each partition. It identifies an assignment: work that ends after its assignment records no failure. */
   const revocations = new Map<number, number>()
   const noteOf = (partition: number) => {
     const assignment = revocations.get(partition)
@@ -27,7 +27,7 @@ export const createStalls = () => {
         failed(error)
       }
     },
-    /** Records a failure of `work`. Its next success ends the stall. */
+    /** Runs `work` for a partition and records its failure. The next success for the partition removes the recorded failure. */
     during: async <T>(partition: number, work: () => Promise<T>): Promise<T> => {
       const note = noteOf(partition)
       try {
@@ -42,7 +42,10 @@ export const createStalls = () => {
   }
 }
 
-/** Reports a write that failed because another member has the partition now. The log reports no errors of a lost partition. */
+/**
+ * Reports a write that failed because another member has the partition now. It is reported here, because the log reports no errors of a
+ * lost partition.
+ */
 export const reportLate =
   (assignment: Assignment, failed: (error: unknown) => void) =>
   (error: unknown): never => {
@@ -50,7 +53,10 @@ export const reportLate =
     throw error
   }
 
-/** The fault `checkpoint-moved` if a stored checkpoint is below one that was written: then the table was replaced. `written` must be noted before the read. */
+/**
+ * Resolves to the fault `checkpoint-moved` if a stored checkpoint is below one that this process wrote, because the table was replaced.
+ * `written` must be determined before this call reads the stored checkpoints.
+ */
 export const rewound = async (
   { domain, generation, store }: ProcessorParts,
   written: readonly Checkpoint[],

@@ -4,14 +4,14 @@ import type { AdvancedSpan } from '../fold/advance.ts'
 import type { SortedBatch } from '../fold/sort.ts'
 import type { LogRecord } from '../ports/log.ts'
 
-/** The result of one batch. The effects of each event below `next` are in the items, or its key is parked. */
+/** The result of one batch. For each event below `next`: its effects are in the items, or its key is parked. */
 export interface BatchResult {
   readonly partition: number
   /** The first offset of the batch. */
   readonly from: number
-  /** The offset behind the last one. */
+  /** The offset after the last event of the batch. */
   readonly next: number
-  /** The events with another outcome than `applied`. Undefined if the outcome must be read from the items. */
+  /** By offset: the outcomes other than `applied`. Undefined if the outcome must be read from the items. */
   readonly exceptions: ReadonlyMap<number, Outcome | undefined>
   readonly events: number
   readonly parked: number
@@ -38,7 +38,7 @@ export const createTally = (records: readonly LogRecord[]): Tally => {
   const addParked = (offset: number, reason: string, behind = false) => {
     const known = exceptions.get(offset)
     if (known?.kind !== 'parked') parked += 1
-    // An event can wait in one projection and be poison in another. Its outcome is then the poison.
+    // An event can wait in one projection and be poison in another. Then its outcome is that of the poison.
     if (known?.kind !== 'parked' || known.behind === true || !behind)
       exceptions.set(offset, behind ? { kind: 'parked', reason, behind } : { kind: 'parked', reason })
   }

@@ -7,7 +7,7 @@ export interface PaceParts {
   readonly signal?: AbortSignal
 }
 
-/** Spreads writes evenly over time, at most `perSecond`, so that a build leaves capacity to the serving generation. */
+/** Spreads writes evenly over time, at most `perSecond` writes per second, so that a build leaves capacity to the serving generation. */
 export const createPace = ({ clock, perSecond, signal }: PaceParts): Pace => {
   let free = clock.now()
   return async (writes) => {

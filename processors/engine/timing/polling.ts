@@ -9,16 +9,19 @@ export interface PollingParts {
 }
 
 export interface Polling {
-  /** Starts the next round at once. */
+  /** Starts the next round at once, or when the running round has ended. */
   wake(): void
-  /** Resolves when the running round has ended. */
+  /** Starts no further round. Resolves when the running round has ended. */
   stop(): Promise<void>
 }
 
-/** A reason for `abort`. Without it, each abort would create an error with a stack. */
+/** The reason that is passed to `abort`. Without a reason, each abort would create an error with a stack. */
 const WOKEN = 'woken'
 
-/** Calls `round` now and then every `pollMs`. Repeats a round after a retriable error. */
+/**
+ * Calls `round` at once, and again `pollMs` milliseconds after each round. Repeats a round after a retriable error. Reports other errors to
+ * `failed` and goes on with the next round.
+ */
 export const startPolling = (
   { clock, pollMs, failed }: PollingParts,
   round: (signal: AbortSignal) => Promise<void>,

@@ -1,6 +1,6 @@
 /**
- * A sentence for `tributary doctor` about what this server accepts from Telegram. Telegram calls this server, so
- * there is no service to reach.
+ * Returns a sentence for `tributary doctor`: the requests of Telegram that this server accepts. The command tests no connection, because
+ * Telegram calls this server.
  */
 export const telegramSummary = ({
   botToken,

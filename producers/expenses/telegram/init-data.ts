@@ -5,21 +5,21 @@ import { telegramUser, type TelegramUser } from './person.ts'
 
 export type InvalidInitData = Pick<Mistake, 'code' | 'detail'>
 
-/** `initData` is valid for a day, as in Telegram's own libraries. A clock can be a minute ahead. */
+/** `initData` is valid for a day, as in Telegram's own libraries. Its time can be up to a minute in the future, because clocks differ. */
 const GOOD_SECONDS = 86_400
 const AHEAD_SECONDS = 60
-/** Telegram's own `initData` is below 2 KiB. */
+/** Longer `initData` is rejected. The `initData` that Telegram creates is shorter than 2 KiB. */
 const MOST_CHARACTERS = 8192
 
-/** The key by which the `initData` of a bot is verified. */
+/** Returns the HMAC key that verifies the `initData` of a bot. */
 export const initDataKey = (botToken: string): Buffer => createHmac('sha256', 'WebAppData').update(botToken).digest()
 
 export interface MiniAppUser extends TelegramUser {
-  /** The group chat from which the Mini App was opened. Telegram signs it only if the user opened the app from the attachment menu of that chat. */
+  /** The id of the group chat in which the user opened the Mini App. Telegram includes it only if the user used the attachment menu of the chat. */
   readonly chat?: string
 }
 
-/** The user who opened the Mini App, or the reason why the `initData` is invalid. */
+/** Returns the user who opened the Mini App, or the reason why the `initData` is invalid. */
 export const readInitData = (
   initData: string,
   { key, now }: { key: Buffer; now: number },
@@ -51,7 +51,7 @@ const invalid = (what: string): InvalidInitData => ({
 })
 
 /**
- * The decoded fields. Undefined if the text cannot be decoded or has a field twice: it is unclear which of them was
+ * The decoded fields. Undefined if the text cannot be decoded, or if it has a field twice, because it is unclear which of the two values was
  * signed.
  */
 const fieldsOf = (text: string): ReadonlyMap<string, string> | undefined => {
@@ -74,8 +74,8 @@ const decoded = (text: string): string | undefined => {
 }
 
 /**
- * The HMAC over every field except the hash, in the order of code points. It includes `signature`, which is for third
- * parties.
+ * The HMAC over all fields except `hash`, sorted by name in the order of code points. The field `signature` is included: Telegram adds this
+ * signature for third parties.
  */
 const hmacOf = (fields: ReadonlyMap<string, string>, key: Buffer): Buffer => {
   const signed = [...fields]

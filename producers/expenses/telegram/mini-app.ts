@@ -21,7 +21,7 @@ export const miniAppScheme = (botToken: string | undefined): Scheme => {
         )
       const read = readInitData(initData, { key, now })
       if ('code' in read) throw new Problem(401, read.code, read.detail, CHALLENGE)
-      return { user: read.user, profile: read.profile, ...(read.chat !== undefined && { chat: read.chat }) }
+      return { user: read.user, profile: read.profile, ...(read.chat !== undefined && { place: read.chat }) }
     },
   }
 }

@@ -9,12 +9,12 @@ export interface TelegramUser {
   readonly profile: Profile
 }
 
-/** Longer than any name of Telegram (64 and 64). */
+/** Longer than every name in Telegram: first and last name have at most 64 characters each. */
 const MOST_NAME = 200
 const MOST_URL = 1000
 const USERNAME = /^[A-Za-z0-9_]{1,64}$/
 
-/** Reads a user. Undefined without an id, or with one beyond Telegram's range (52 bits). */
+/** Reads a user. Undefined if the value has no id, or an id that is not a positive safe integer. Telegram's ids have at most 52 bits. */
 export const telegramUser = (value: unknown): TelegramUser | undefined => {
   const id = memberOf(value, 'id')
   if (!Number.isSafeInteger(id) || Number(id) <= 0) return undefined
@@ -39,5 +39,5 @@ export const telegramUser = (value: unknown): TelegramUser | undefined => {
 
 const UNSEEN = /[\p{Cc}\p{Cs}]/gu
 
-/** The text on one line, without control characters and broken characters. */
+/** The text on one line, without control characters and lone surrogates. */
 export const line = (text: string): string => text.replace(UNSEEN, ' ').replace(/\s+/g, ' ').trim()

@@ -1,7 +1,7 @@
 import { memberOf, textMember } from '../../json-member.ts'
 import { line, telegramUser, type TelegramUser } from './person.ts'
 
-/** A change of a group's chat. */
+/** A change of a group's chat. `added`: the bot was added to the chat. */
 type ChatChange =
   | { readonly kind: 'added' }
   | { readonly kind: 'joined'; readonly people: readonly TelegramUser[] }
@@ -21,7 +21,7 @@ export interface Update {
   readonly change: ChatChange
 }
 
-/** Reads an update. Undefined for other messages and for chats that are not groups. */
+/** Reads an update of Telegram. Undefined if it reports none of the changes in `ChatChange`, or if the chat is not a group. */
 export const readUpdate = (body: unknown): Update | undefined => {
   const [message, added] = [memberOf(body, 'message'), memberOf(body, 'my_chat_member')]
   const report = message ?? added
@@ -50,14 +50,14 @@ export const readUpdate = (body: unknown): Update | undefined => {
 
 const isWhole = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) >= 0
 
-/** The id of a chat or user as text. Ids of groups are below zero. Empty if there is none. */
+/** The id of a chat as text. Ids of groups are below zero. An empty text if the value is not an id. */
 const idOf = (value: unknown): string => (Number.isSafeInteger(value) && value !== 0 ? String(value) : '')
 
 const MOST_TITLE = 200
 
 const titleOf = (text: string): string => line(text).slice(0, MOST_TITLE).toWellFormed()
 
-/** The bot was added to the chat. */
+/** Undefined if the bot was not added, for example if only its rights in the chat have changed. */
 const changeOfBot = (added: unknown): ChatChange | undefined =>
   !isIn(memberOf(added, 'old_chat_member')) && isIn(memberOf(added, 'new_chat_member')) ? { kind: 'added' } : undefined
 
@@ -78,7 +78,7 @@ const changeIn = (message: unknown, chat: string): ChatChange | undefined => {
     : []
   if (people.length > 0) return { kind: 'joined', people }
   const person = telegramUser(memberOf(message, 'left_chat_member'))
-  // The sender of the report is the person who left, or the administrator who removed them.
+  // The sender of the message is the person who left, or the administrator who removed this person.
   const sender = telegramUser(memberOf(message, 'from'))
   if (person?.isBot === false)
     return { kind: sender === undefined || sender.user === person.user ? 'left' : 'removed', person }

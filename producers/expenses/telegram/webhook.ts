@@ -18,10 +18,10 @@ import { readUpdate, type Update } from './updates.ts'
 import { getAll } from '../../../projections/entity.ts'
 
 const HEADER = 'x-telegram-bot-api-secret-token'
-/** Fits a message of the maximum size with a quoted message, all in escapes. */
+/** Bytes. A message of the maximum size that quotes another message fits, even if every character is escaped in the JSON. */
 const BODY_LIMIT = 1024 * 1024
 
-/** Receives the updates of the chats in which the bot is. */
+/** Receives the updates of the chats of which the bot is a member. */
 export const telegramWebhook = (secret: string | undefined): Webhook => ({
   url: '/webhooks/telegram',
   operationId: 'receiveTelegramUpdate',
@@ -50,15 +50,15 @@ export const telegramWebhook = (secret: string | undefined): Webhook => ({
 })
 
 /**
- * Telegram stores an update for a day. An older one is not from Telegram, and folds may not remember its events any
- * more.
+ * Older updates are ignored. Telegram stores an update for a day, so an older update is not from Telegram. And the folds may no longer recognise
+ * its events as duplicates.
  */
 const RETENTION_MS = 25 * 60 * 60 * 1000
 
 const isSame = (given: string, secret: string): boolean =>
   timingSafeEqual(hash('sha256', given, 'buffer'), hash('sha256', secret, 'buffer'))
 
-/** The id of the group for a chat, the same for every report about the chat. */
+/** Returns the id of the group for a chat. It is derived from the chat, so all updates about the chat give the same group. */
 export const groupOfChat = (chat: string): string => derivedId(TELEGRAM_SOURCE, 'chat', chat)
 
 /**
@@ -102,7 +102,10 @@ const eventsOf = async (update: Update, call: WebhookCall): Promise<readonly Eve
   })
 }
 
-/** Telegram reports a move to the old and to the new chat (E-h). Both reports give the same event. */
+/**
+ * If a group becomes a supergroup, its chat moves to a new id. Telegram sends one update for the old chat and one for the new chat (E-h). Both
+ * updates give the same event. If the new chat has the group already, returns no event.
+ */
 const migrated = async (
   update: Update,
   { from, to }: { readonly from: string; readonly to: string },
@@ -119,7 +122,10 @@ const migrated = async (
   ]
 }
 
-/** A new supergroup can be a group that was just moved, which another update reports at the same time. */
+/**
+ * Creates the group of a chat. A supergroup that seems new can be a group that has just moved, and another update reports the move at the same
+ * time. So for the first 5 seconds, makes Telegram send the update of a supergroup again.
+ */
 const created = (update: Update, call: WebhookCall): readonly Event[] => {
   if (update.isSupergroup && call.now - update.at < MOVING_MS) return retryUntilVisible(update, call)
   const { chat, title, by } = update
@@ -133,12 +139,12 @@ const created = (update: Update, call: WebhookCall): readonly Event[] => {
 }
 
 const MOVING_MS = 5_000
-/** A new or moved group is visible to queries after at most this time. */
+/** The maximum time after an update until a new or moved group is visible to queries. */
 const SEEN_MS = 30_000
 
 /**
- * Makes Telegram send the update again, by an answer other than 200. A chat that has no group after this time does
- * not belong to this server.
+ * Throws until the update is `SEEN_MS` old: Telegram sends an update again if the answer is not 200. Afterwards returns no events, because the
+ * chat has no group on this server.
  */
 const retryUntilVisible = ({ at }: Update, { now }: WebhookCall): readonly Event[] => {
   if (now - at < SEEN_MS)

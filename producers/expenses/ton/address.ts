@@ -1,6 +1,6 @@
 /**
- * The raw form of a TON address, `workchain:hex`, the same for every friendly form. Undefined if the text is not an
- * address.
+ * Converts a TON address to its raw form, `workchain:hex`. The raw form and all friendly forms of an address give the same result. Undefined if
+ * the text is not an address.
  */
 export const rawAddress = (text: string): string | undefined => {
   const raw = /^(-1|0):([0-9a-fA-F]{64})$/.exec(text)

@@ -9,14 +9,14 @@ export interface ToncenterParts {
   readonly api: string
   readonly key?: string | undefined
   readonly timeoutMs?: number
-  /** Called with the error if the API did not answer. The check then returns `unknown`. */
+  /** Called with the error if the request to the API failed. The check then returns `unknown`. */
   failed?(error: unknown): void
 }
 
-/** Short, because a command waits for the answer. */
+/** The time is short, because the caller of a command waits for the answer of the API. */
 const TIMEOUT_MS = 3_000
 
-/** Looks up the transaction on the payee's account, in an API like toncenter's v3. */
+/** Looks up the transaction on the payee's account, in the API of toncenter (version 3) or a compatible API. */
 export const createTonCheck = ({ api, key, timeoutMs = TIMEOUT_MS, failed }: ToncenterParts): TonCheck => {
   const headers = { accept: 'application/json', ...(key === undefined ? {} : { 'x-api-key': key }) }
   const transactions = async (hash: string): Promise<readonly unknown[]> => {
@@ -63,8 +63,9 @@ const paymentOf = ({ txHash, to, amountMinor, comment, after }: TonPayment): Pay
 }
 
 /**
- * The payment is the message that arrived at the payee's account. The sender's own transaction proves only that a message was sent: the
- * same payment would have two hashes, and the message can still bounce. A transaction in no block of the masterchain is not final.
+ * Compares a transaction with the expected payment. The transaction must be the one in which the payee's account received the message. The
+ * transaction of the sender does not count: it proves only that a message was sent, the message can still bounce, and the same payment would have
+ * two hashes. `unknown`: the transaction is not final, because no block of the masterchain contains it, or it received no message of an account.
  */
 const judge = (transaction: unknown, { to, value, comment, after }: Payment): 'confirmed' | 'unknown' | TonMismatch => {
   const message = memberOf(transaction, 'in_msg')
@@ -83,14 +84,17 @@ const judge = (transaction: unknown, { to, value, comment, after }: Payment): 'c
 
 const TEXT_OPCODE = '0x00000000'
 
-/** The text comment of a message: a body that begins with 32 zero bits, which the API decodes. Empty if the message has none. */
+/** The text comment of a message, in upper case: a body that begins with 32 zero bits, which the API decodes. Empty if the message has none. */
 const commentIn = (message: unknown): string => {
   const decoded = memberOf(memberOf(message, 'message_content'), 'decoded')
   const isText = textMember(message, 'opcode') === TEXT_OPCODE && textMember(decoded, 'type') === 'text_comment'
   return isText ? textMember(decoded, 'comment').trim().toUpperCase() : ''
 }
 
-/** An account that cannot take a message sends it back, except if the sender forbade it: an account without a contract then keeps the amount. */
+/**
+ * True if the account sent the message back. An account does this if its transaction was aborted, for example because it has no contract. If the
+ * sender has set `bounce` to false, the account keeps the amount nevertheless.
+ */
 const isBounce = (transaction: unknown, message: unknown): boolean =>
   memberOf(memberOf(transaction, 'description'), 'aborted') !== false && memberOf(message, 'bounce') !== false
 

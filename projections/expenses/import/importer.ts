@@ -12,10 +12,11 @@ import { decimalText, minorFrom, minorNear, MOST_MINOR } from '../money.ts'
 import { idIn, oldSplits } from './old-splits.ts'
 
 /**
- * Imports groups of the source document's table, of Spliit, and of this program's export. `sortLines` has given each
- * row its kind.
+ * Imports groups from a table of the original design (docs/moving.md), from an export of the program Spliit, and
+ * from an export of this program. `sortLines` runs before `read` and sets the `kind` of each row.
  */
 export const expensesImporter: Importer = {
+  options: [{ name: 'currency', value: 'code', about: 'the currency of items that have none' }],
   sortLines,
   isPresent,
   read(raw, origin) {
@@ -72,7 +73,7 @@ const READERS: Readonly<Record<string, (row: Row, origin: Origin) => ReadRow>> =
   left: (row, { at }) => {
     const [key, userId] = [idIn(row, 'groupId') ?? '', idIn(row, 'id') ?? '']
     const joinedAt = textField(row, 'joinedAt')
-    // Only a person who joined by the rows of this file leaves again. A person who was a member before stays.
+    // `since` restricts the departure to a person whom this file adds to the group. A person who was a member before stays.
     const since = joinedAt === undefined ? {} : { since: instantOf(joinedAt) ?? 0 }
     return readEvents([
       {
@@ -125,13 +126,13 @@ const READERS: Readonly<Record<string, (row: Row, origin: Origin) => ReadRow>> =
   settlement: (row, origin) => settlementRow(row, origin),
 }
 
-/** A path of an old table's storage, or an https URL. URLs of other schemes are left out. */
+/** The picture of a person: an https URL, or a path in the storage of an older program. Null for anything else, such as an http URL. */
 const pictureIn = (row: Row): string | null => {
   const text = textField(row, 'avatarUrl')
   return text !== undefined && (isHttpsUrl(text) || /^[^:\s]+$/.test(text)) ? text : null
 }
 
-/** The person who created the group or recorded the expense. Undefined if the row names none, or text that is no id. */
+/** The person who created the group or recorded the expense. Undefined if the row names no person, or if the name is not a valid id. */
 const creatorIn = (row: Row): string | undefined => {
   const id = idIn(row, 'createdBy')
   return id !== undefined && isId(id) ? id : undefined
@@ -148,11 +149,14 @@ const timeIn = (row: Row, names: readonly string[]): number | undefined =>
     .map((name) => instantOf(textField(row, name)) ?? dayIn(textField(row, name)))
     .find((ms) => ms !== undefined && isInstant(ms))
 
-/** A time in the future becomes now: times of balances never go back, so balances would keep the future time until then. */
+/**
+ * The time in the first of these fields that has one, but at most `now`. Without a time, returns `now`. A time in the future is not used:
+ * the time of a balance never decreases, so all later changes would get this future time.
+ */
 const timeNotAfter = (row: Row, names: readonly string[], now: number): number =>
   Math.min(timeIn(row, names) ?? now, now)
 
-/** The times of a change that the row dates in this field. Without a date, or with one in the future, the change occurs now and has no `changedAt`. */
+/** The times of a change, from the time in this field. If the field has no time or a future time, the change occurs now and has no `changedAt`. */
 const changed = (row: Row, name: string, now: number): Pick<ImportedEvent, 'occurredAt' | 'changedAt'> => {
   const stated = timeIn(row, [name])
   return stated === undefined || stated > now ? { occurredAt: now } : { occurredAt: stated, changedAt: stated }
@@ -167,7 +171,7 @@ interface Sum {
   readonly exponent: number
 }
 
-/** The sum of a row. A float is rounded to the nearest unit of its currency. */
+/** The amount and the currency of a row, or the reason why they are not valid. A float is rounded to the currency's smallest unit. */
 const sumIn = (row: Row): Sum | string => {
   const currency = textField(row, 'currency')?.toUpperCase() ?? ''
   const exponent = decimalsOf(currency)
@@ -211,7 +215,7 @@ const expenseRow = (row: Row, { rowHash, at }: Origin): ReadRow => {
     category: textField(row, 'category')?.slice(0, 100) || null,
     rowHash,
   }
-  // Our own export names the person who recorded the expense. They can correct it later.
+  // An export of this program names the person who recorded the expense. This person can correct the expense later.
   return readEvents([
     {
       type: 'ExpenseRecorded',
@@ -238,8 +242,8 @@ const settlementRow = (row: Row, { rowHash, at }: Origin): ReadRow => {
   const proposedAt = timeIn(row, ['spentAt', 'createdAt']) ?? at
   const verifiedAt = timeIn(row, ['completedAt', 'createdAt']) ?? proposedAt
   const common = { key, person: fromUserId, personal: null }
-  // This program's export contains the kind of confirmation. In other files, a transaction means that the chain
-  // confirmed it.
+  // An export of this program contains `confirmedBy`. In other files, a transaction means that the TON blockchain
+  // confirmed the settlement.
   const confirmedBy = field(row, 'confirmedBy') === 'manual' || txHash === null ? 'manual' : 'ton'
   const [then, end] = [
     { ...common, occurredAt: Math.min(timeIn(row, ['createdAt']) ?? proposedAt, at) },
@@ -256,7 +260,7 @@ const settlementRow = (row: Row, { rowHash, at }: Origin): ReadRow => {
     events.push({ ...end, type: 'SettlementFailed', data: { settlementId, txHash, confirmedBy } })
   if (status === 'completed')
     events.push({ ...end, type: 'SettlementConfirmed', data: { settlementId, txHash, verifiedAt, confirmedBy } })
-  // The transaction cannot be claimed again.
+  // Claims the transaction, so that it cannot complete another settlement.
   if (status === 'completed' && txHash !== null)
     events.push({
       ...end,

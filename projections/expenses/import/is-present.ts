@@ -14,8 +14,9 @@ type Named = {
 }
 
 /**
- * True if the items contain the imported event, or contained it before a person changed it here. An import does not
- * add a person again who has left since. It does not undo a rejoining, an unarchived group or a newer owner.
+ * True if the items contain the change of the imported event, or contained it before a person changed it in this
+ * program. The import skips such an event: it does not add a person again who has left since, and it does not undo that
+ * a person joined again, that a group was unarchived, or that a group got another owner.
  */
 export const isPresent = async (event: ImportedEvent, reader: Reader): Promise<boolean> => {
   const { type, key, data } = event
@@ -39,7 +40,8 @@ export const isPresent = async (event: ImportedEvent, reader: Reader): Promise<b
       return (await settlementNames.get(reader, key, named.settlementId)) !== undefined
     case 'TransactionClaimed':
       return isOf(await transactions.get(reader, named.txHash ?? ''), named)
-    // A transaction that paid another settlement does not pay this one. The fold refuses the claim in the same row, and the report shows it.
+    // If the transaction paid another settlement, this event is skipped. The fold refuses the TransactionClaimed of the same row,
+    // and the report of the import shows the refusal.
     case 'SettlementConfirmed':
       return (
         (await isSettled(reader, key, named.settlementId)) ||
@@ -72,7 +74,7 @@ const isStateKnown = (group: GroupItem | undefined, event: ImportedEvent): boole
   return group.ownerId === (event.data as Named).userId || isOutdated(event, group.ownerSince)
 }
 
-/** True if the last change here is at the time of the imported change or later. An undated import never undoes a change. */
+/** True if this program's last change is at the time of the imported change or later, or if the imported change has no time. */
 const isOutdated = ({ changedAt }: ImportedEvent, last: string | undefined): boolean =>
   last !== undefined && (changedAt === undefined || isoOf(changedAt) <= last)
 

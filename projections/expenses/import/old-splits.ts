@@ -11,7 +11,10 @@ export interface Whole {
   readonly splitType: SplitType
 }
 
-/** A part of a row, with its weight: its amount to a millionth of the smallest unit. */
+/**
+ * The part of one person in an expense. `exact`: the amount in the smallest unit; undefined if the row has no exact amount. `weight`: the
+ * amount in millionths of the smallest unit. `percent`: in millionths of a percent.
+ */
 interface Part {
   readonly userId: string
   readonly exact: bigint | undefined
@@ -24,9 +27,9 @@ const FINER = 6
 const FINE = 10n ** BigInt(FINER)
 
 /**
- * The parts of an expense that was computed in floats. Parts that sum up to the amount stay. Others are divided by
- * their proportion with the largest remainders (E-b). Parts that differ by more than rounding give the reason as
- * text.
+ * The splits of an expense that an older program computed in floats. If the parts sum up to the amount, they stay as
+ * they are. If the difference is a rounding error, the amount is divided in the proportion of the parts (E-b). If the
+ * difference is larger, returns the reason as text.
  */
 export const oldSplits = (listed: readonly Row[], whole: Whole): readonly Split[] | string => {
   const parts = merged(listed.map((row) => partOf(row, whole, listed.length)))
@@ -61,8 +64,8 @@ const nearly = (parts: readonly Part[], { amountMinor, decimals, id }: Whole): r
   const weights = parts.map(({ weight }) => weight)
   const [total, count] = [sum(weights), BigInt(parts.length)]
   const off = total > amountMinor * FINE ? total - amountMinor * FINE : amountMinor * FINE - total
-  // The allowed difference: a unit per part, a hundredth of the currency, which the old program accepted, or half a
-  // percent per part if there are only percentages.
+  // The allowed difference is the largest of three: one smallest unit per part; 0.01 of the currency, which the older
+  // program accepted; half a percent of the amount per part, if every part has a percentage.
   const cents = decimals < 2 ? 0n : 10n ** BigInt(decimals - 2) * FINE
   const percents = parts.every(({ percent }) => percent !== undefined) ? (count * amountMinor * FINE) / 200n : 0n
   const allowed = [count * FINE, cents, percents].reduce((most, each) => (each > most ? each : most))
@@ -96,7 +99,7 @@ const amountOf = (row: Row, decimals: number): Pick<Part, 'exact' | 'weight'> | 
   return weight === undefined || weight < 0n ? 'no amount' : { exact: minorFrom(given, places), weight }
 }
 
-/** Adds up the parts of a person who is named twice. */
+/** Adds up the parts of a person who is named twice. If a part is a text (the reason why it is not valid), returns this text. */
 const merged = (parts: readonly (Part | string)[]): readonly Part[] | string => {
   const byUser = new Map<string, Part>()
   for (const part of parts) {
@@ -119,7 +122,7 @@ const merged = (parts: readonly (Part | string)[]): readonly Part[] | string => 
   return [...byUser.values()]
 }
 
-/** Old rows contain people's ids as text or as numbers of Telegram. */
+/** The id in a field, as text. Old rows contain ids as text or as Telegram numbers. Undefined for any other value. */
 export const idIn = (row: Row, name: string): string | undefined => {
   const value = field(row, name)
   if (typeof value === 'string' && value !== '') return value

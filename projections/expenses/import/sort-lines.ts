@@ -1,4 +1,4 @@
-import type { ImportLine, ImportOptions } from '../../importing.ts'
+import type { ImportLine } from '../../importing.ts'
 import { compareText } from '../../order.ts'
 import { isObject } from '../../../schemas/object.ts'
 import { field, instantOf, rowOf, textField, type Row } from '../../rows.ts'
@@ -13,11 +13,11 @@ interface NumberedRow {
 }
 
 /**
- * Sorts all rows of a file in the order in which their events can be appended: a group before its members, members
- * before their expenses, and these by time. Rows of the source document's table are recognised by their keys, other
- * rows by their kind.
+ * Sorts the rows of a file into the order in which their events can be appended: a group, its members, its expenses and
+ * settlements by time, departures, the owner, the archiving. A row of a DynamoDB table gets its kind from its key.
+ * Other rows contain their `kind`.
  */
-export const sortLines = (lines: readonly ImportLine[], { currency }: ImportOptions): readonly ImportLine[] => {
+export const sortLines = (lines: readonly ImportLine[], { currency }: { readonly currency?: string | undefined }): readonly ImportLine[] => {
   const rows = lines
     .flatMap(({ line, text }) => rowsIn(text, currency).map((row) => ({ line, ...row })))
     .map((row, nth) => ({ ...row, nth }))
@@ -48,7 +48,7 @@ const rowsIn = (
     return [{ row: { unreadable: 'it is not JSON' } }]
   }
   if (isSpliit(document)) return spliitRows(document, currency)
-  // A page of the edge's export.
+  // A page of this program's export has its rows in `items`. Any other document is one row.
   const listed = isObject(document) && Array.isArray(document['items']) ? document['items'] : [document]
   return listed.map((each) => ({ row: rowWithKind(rowOf(each)) }))
 }
@@ -82,7 +82,10 @@ const rowWithKind = (row: Row | undefined): Row => {
 
 const groupOf = (row: Row): string => textField(row, 'groupId') ?? ''
 
-/** Members by group, and the other ids by which older rows name them (E-k). */
+/**
+ * The members and the currency of each group. `aliases` maps `<group> <alias>` to the id of a member: older rows can name a member by
+ * another id (E-k).
+ */
 interface People {
   readonly members: ReadonlyMap<string, ReadonlySet<string>>
   readonly aliases: ReadonlyMap<string, string>
@@ -105,7 +108,7 @@ const peopleIn = (rows: readonly NumberedRow[]): People => {
   return { members, aliases, currencies }
 }
 
-/** Replaces other ids of members by their own ids, and adds the currency of the group to a row without one. */
+/** Replaces the aliases in a row by the ids of the members, and adds the currency of the group to a row without a currency. */
 const withOwnIds = (row: Row, { aliases, currencies }: People): Row => {
   const group = row['kind'] === 'group' ? idIn(row, 'id') : groupOf(row)
   const own = (id: string | undefined): string | null =>
@@ -131,8 +134,8 @@ const splitsIn = (row: Row): readonly Row[] => {
 }
 
 /**
- * Rows whose transaction completes another settlement of the file. A transaction completes one settlement (E-j), so
- * these rows are reported as unreadable.
+ * Finds the settlements whose transaction completes an earlier settlement of the file. A transaction completes only one
+ * settlement (E-j), so the map contains an unreadable row for each of them.
  */
 const repeatedClaims = (rows: readonly NumberedRow[]): ReadonlyMap<NumberedRow, NumberedRow> => {
   const firstClaims = new Map<string, string>()
@@ -152,8 +155,9 @@ const repeatedClaims = (rows: readonly NumberedRow[]): ReadonlyMap<NumberedRow, 
 }
 
 /**
- * The join and the departure of people who paid or shared and are not members in the file: they have left since. They
- * join at their first row and leave at their last.
+ * The rows that the file implies. A person who paid or shared and is not a member in the file has left since: the person
+ * joins at the time of their first row and leaves at the time of their last row. The result also contains the departures
+ * of members, the owners and the archived groups.
  */
 const formerMembersIn = (rows: readonly NumberedRow[], { members }: People): readonly NumberedRow[] => {
   const found = new Map<
@@ -201,7 +205,7 @@ const departuresIn = (rows: readonly NumberedRow[]): NumberedRow[] =>
     ]
   })
 
-/** The owner and the archive of a group, which our own export contains. They come after everything else of the group. */
+/** Rows for the owner and the archiving of groups. Only an export of this program contains them. They follow all other rows of the group. */
 const groupStates = (rows: readonly NumberedRow[]): NumberedRow[] =>
   rows.flatMap(({ line, nth, row }) => {
     const [groupId, ownerId, archivedAt] = [idIn(row, 'id'), idIn(row, 'ownerId'), textField(row, 'archivedAt')]
@@ -247,7 +251,7 @@ const RANKS: Readonly<Record<string, number>> = {
 }
 const rankOf = (row: Row): number => RANKS[textField(row, 'kind') ?? ''] ?? 6
 
-/** The time of a row in a fixed width, so that the order of texts is the order of time. */
+/** The time of a row in a fixed width, so that the order of texts is the order of time. Empty if the row has no time. */
 const timeOf = (row: Row): string => {
   const ms =
     instantOf(textField(row, 'createdAt')) ??
@@ -257,8 +261,8 @@ const timeOf = (row: Row): string => {
 }
 
 /**
- * The time at which a row changes balances: for a completed settlement, its completion. The time of a balance never
- * decreases, so rows are sorted by it.
+ * The time at which a row changes balances: the completion of a completed settlement, else the time of the row. The time
+ * of a balance never decreases, so rows are sorted by this time.
  */
 const effectiveTimeOf = (row: Row): string => {
   const completed =

@@ -4,9 +4,9 @@ import { decimalsOf } from '../currencies.ts'
 import { divided } from '../splits.ts'
 
 /**
- * A group as Spliit exports it (src/app/groups/[groupId]/expenses/export/json of its repository), as rows like those
- * of the source document. Spliit stores amounts in whole units. Odd units are given to the same people as in Spliit,
- * so that the import changes nobody's balance.
+ * A group as the program Spliit exports it (src/app/groups/[groupId]/expenses/export/json of its repository). Amounts are
+ * whole numbers of the smallest unit. If an amount cannot be divided evenly, the odd units are given to the same people
+ * as in Spliit, so that the import changes nobody's balance.
  */
 export interface SpliitGroup {
   readonly id: string
@@ -48,10 +48,10 @@ const isExpense = (value: unknown): value is SpliitExpense =>
     (paid) => isObject(paid) && typeof paid['participantId'] === 'string' && Number.isSafeInteger(paid['shares']),
   )
 
-/** Spliit's ids can begin with a sign that this program's ids cannot. */
+/** Adds a prefix, because an id of Spliit can begin with a character with which no id of this program can begin. */
 const idOf = (id: string): string => `spliit:${id}`
 
-/** Spliit stores amounts of these currencies without decimals. Amounts of every other currency, and of groups without a currency code, have two. */
+/** Spliit stores amounts of these currencies without decimals. Amounts of other currencies, and of groups without a currency code, have two. */
 const WHOLE = new Set(['JPY', 'HUF', 'ISK', 'IDR', 'KRW', 'VND', 'COP'])
 
 export interface SpliitRow {
@@ -60,7 +60,7 @@ export interface SpliitRow {
   readonly row: Row
 }
 
-/** The rows of a Spliit group. A row that cannot be imported has the reason in `unreadable`. */
+/** The rows of a Spliit group. A row that cannot be imported has the reason in `unreadable`. `assumed`: the currency of a group without a code. */
 export const spliitRows = (group: SpliitGroup, assumed: string | undefined): readonly SpliitRow[] => {
   const groupId = idOf(group.id)
   const code = typeof group.currencyCode === 'string' && group.currencyCode !== '' ? group.currencyCode : undefined
@@ -111,7 +111,7 @@ const rowsOf = (expense: unknown, within: Within): readonly Row[] => {
         : expense.amount < 0
           ? income(expense, within)
           : [spending(expense, within)]
-    // A payment to oneself changes no balance.
+    // A payment to oneself changes no balance and gives no rows. Then the result is one row of the kind `derived`, which appends no event.
     return rows.length === 0 ? [{ kind: 'derived' }] : rows
   } catch (error) {
     if (!(error instanceof RangeError)) throw error
@@ -159,12 +159,12 @@ const spending = (expense: SpliitExpense, within: Within): Row => {
 
 const TYPES = { EVENLY: 'equal', BY_SHARES: 'shares', BY_PERCENTAGE: 'percentage', BY_AMOUNT: 'exact' } as const
 
-/** A reimbursement is one completed settlement per named person. */
+/** A reimbursement becomes one completed settlement per person whom it names, except the payer. An amount below zero reverses the direction. */
 const reimbursement = (expense: SpliitExpense, within: Within): readonly Row[] => {
   const others = sharesOf(expense, within).filter(([user, minor]) => user !== expense.paidById && minor !== 0n)
   return others.map(([user, minor], at) => {
     const [from, to] = expense.amount > 0 ? [expense.paidById, user] : [user, expense.paidById]
-    // The row of a settlement has no day of payment: its times are those at which it was recorded.
+    // A settlement has no day of payment: both of its times are the time at which it was recorded.
     const { description: _, category: __, spentAt: ___, ...rest } = common(expense, within)
     return {
       ...rest,
@@ -180,8 +180,8 @@ const reimbursement = (expense: SpliitExpense, within: Within): readonly Row[] =
 }
 
 /**
- * An income: each other person pays their share of it to the person who received it. This gives everybody the same
- * balance as in Spliit.
+ * An income (an amount below zero) becomes one expense per other person: this person pays their share of the income for
+ * the person who received it. This gives everybody the same balance as in Spliit.
  */
 const income = (expense: SpliitExpense, within: Within): readonly Row[] => {
   const others = sharesOf(expense, within).filter(([user, minor]) => user !== expense.paidById && minor !== 0n)
@@ -199,9 +199,9 @@ const income = (expense: SpliitExpense, within: Within): readonly Row[] => {
 const numbered = (id: string, count: number, at: number): string => (count === 1 ? idOf(id) : `${idOf(id)}.${at + 1}`)
 
 /**
- * Divides as Spliit's shares.ts does: in the order of ids, by the largest remainders, in an order from the hash of
- * the expense's id. The parts have no sign. If the currency has fewer decimals here than in Spliit, the amount is
- * divided in the currency's own smallest unit.
+ * Divides the amount as Spliit's shares.ts does: people are sorted by id, the largest remainders get the odd units, and
+ * a hash of the expense's id decides between equal remainders. Returns amounts without a sign. If the currency has fewer
+ * decimals here than in Spliit, the amount is divided in the currency's own smallest unit.
  */
 const sharesOf = (
   { id, amount, splitMode, paidFor }: SpliitExpense,
@@ -226,7 +226,7 @@ const scaled = (minor: bigint, { scale: { from, to } }: Within): bigint => {
   return minor / unit
 }
 
-/** Spliit stores shares as hundredths: 100 and 200 are 1 and 2. */
+/** Divides the shares by their greatest common divisor: Spliit stores shares as hundredths, so 100 and 200 become 1 and 2. */
 const reduced = (shares: readonly number[]): readonly number[] => {
   const divisor = shares.reduce(gcd, 0)
   return shares.map((share) => (divisor === 0 ? share : share / divisor))

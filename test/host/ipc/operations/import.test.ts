@@ -53,10 +53,10 @@ test(
       call('import', { domain: 'meals', importId, lines: rows.map((text, index) => ({ line: index + 1, text })) }),
     )
     expect(await records()).toBe(0)
-    await importFile(context, { domain: 'meals', file: fileOf('reversed.ndjson', rows.toReversed()) })
+    await importFile(context, { domain: 'meals', file: fileOf('reversed.ndjson', rows.toReversed()), values: {} })
     expect(await records()).toBe(0)
     for (let run = 0; run < 2; run += 1) {
-      await importFile(context, { domain: 'meals', file })
+      await importFile(context, { domain: 'meals', file, values: {} })
       expect(await records()).toBe(2)
     }
   },
