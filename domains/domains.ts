@@ -26,7 +26,7 @@ export interface Domains {
   formatterOf(name: string, sk: string | undefined): ItemFormatter | undefined
   importerOf(name: string): Importer
   exporterOf(name: string): Exporter
-  byHandOf(name: string): AppendRules
+  appendRulesOf(name: string): AppendRules
   recordOf(name: string): DomainRecord
   /** The workloads and planted bugs for the simulation, by the name of the domain. */
   simulations(): Promise<Readonly<Record<string, DomainSimulation>>>
@@ -72,7 +72,7 @@ export const createDomains = (records: readonly DomainRecord[]): Domains => {
       isSeries(name) ? undefined : entry(name).record.formatters?.find((each) => sk?.startsWith(each.sk) === true),
     importerOf: (name) => partOf(name, 'importer'),
     exporterOf: (name) => partOf(name, 'exporter'),
-    byHandOf(name) {
+    appendRulesOf(name) {
       const { record } = entry(name)
       if (record.appendRules !== undefined && !isSeries(name)) return record.appendRules
       throw new Fault(

@@ -1,5 +1,5 @@
 import { expenses } from '../processors/expenses/domain.ts'
-import { expensesByHand } from '../producers/expenses/by-hand.ts'
+import { expensesAppendRules } from '../producers/expenses/append-rules.ts'
 import { expensesExporter } from '../producers/expenses/export.ts'
 import { balanceFormatter } from '../projections/expenses/statement.ts'
 import { expensesImporter } from '../projections/expenses/import/importer.ts'
@@ -13,7 +13,7 @@ export const expensesRecord: DomainRecord = {
   edge: expensesServices,
   importer: expensesImporter,
   exporter: expensesExporter,
-  appendRules: expensesByHand,
+  appendRules: expensesAppendRules,
   formatters: [balanceFormatter],
   demo: async () => (await import('../producers/expenses/demo.ts')).expensesDemo,
   simulation: async () => (await import('./expenses/simulation.ts')).expensesSimulation,

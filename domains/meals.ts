@@ -1,5 +1,5 @@
 import { meals } from '../processors/meals/domain.ts'
-import { mealsByHand } from '../producers/meals/by-hand.ts'
+import { mealsAppendRules } from '../producers/meals/append-rules.ts'
 import { mealsEdge } from '../producers/meals/edge.ts'
 import { userIn, userPartition } from '../projections/access/keys.ts'
 import { mealsImporter } from '../projections/meals/importer.ts'
@@ -10,7 +10,7 @@ export const mealsRecord: DomainRecord = {
   partitions: { of: (user) => [userPartition(user)], keyIn: userIn, example: 'USER#ada' },
   edge: mealsEdge,
   importer: mealsImporter,
-  appendRules: mealsByHand,
+  appendRules: mealsAppendRules,
   demo: async () => (await import('../producers/meals/demo.ts')).mealsDemo,
   simulation: async () => (await import('./meals/simulation.ts')).mealsSimulation,
   benchmarks: async () => (await import('./meals/benchmarks.ts')).mealsWorkloads(),

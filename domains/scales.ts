@@ -1,6 +1,6 @@
 import { scales } from '../processors/scales/domain.ts'
 import { scalesSeries } from '../processors/scales/series.ts'
-import { scalesByHand } from '../producers/scales/by-hand.ts'
+import { scalesAppendRules } from '../producers/scales/append-rules.ts'
 import { scalesEdge } from '../producers/scales/edge.ts'
 import { logKeyOf } from '../projections/scales/keys.ts'
 import type { DomainRecord } from './record.ts'
@@ -13,7 +13,7 @@ export const scalesRecord: DomainRecord = {
     partitions: { keyIn: logKeyOf, example: 'LOCATION#loc-001 or KEG#keg-20261116-4f0k2m9x1z' },
   },
   edge: scalesEdge,
-  appendRules: scalesByHand,
+  appendRules: scalesAppendRules,
   demo: async () => (await import('../producers/scales/demo.ts')).scalesDemo,
   simulation: async () => (await import('./scales/simulation.ts')).scalesSimulation,
   benchmarks: async () => (await import('./scales/benchmarks.ts')).scalesWorkloads(),

@@ -67,7 +67,7 @@ export const DAY: FieldRule = { is: isCalendarDate, what: 'a day such as 2026-11
 export const HASH: FieldRule = { is: isHash, what: 'a SHA-256 hash of 64 lower-case hex digits' }
 
 /** Throws `bad-event` if only the program appends events of this type, if the key or a value breaks the rules, or if a past time is in the future. */
-export const checkByHand = (
+export const checkAppend = (
   rules: AppendRules,
   {
     type,

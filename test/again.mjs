@@ -1,15 +1,15 @@
-// Which test files `npm test` may run a second time, alone, if they fail beside others.
+// Decides which test files `npm test` may run a second time, alone, after they failed while other files ran at the same time.
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 
 const root = join(import.meta.dirname, '..')
 
-/** Tests of folds, the engine, embedded adapters and their planted bugs: here a child process alone is no reason to run a test again. */
+/** Folders of deterministic tests. A test in these folders is not run a second time only because it starts a child process. */
 const NEVER_FOR_A_PROCESS = ['processors', 'projections', 'schemas', 'planted', 'disk', 'simulation'].map(
   (folder) => join(root, 'test', folder) + sep,
 )
 
-/** The built program, which other test files start through this one. */
+/** The helper file through which test files start the built program. */
 const PROGRAM = join(root, 'test', 'e2e', 'program.ts')
 const SERVICES = join(root, 'test', 'services') + sep
 
@@ -34,7 +34,10 @@ const reachedFrom = (file, seen = new Set()) => {
 const startsProcesses = (file) =>
   importsOf(file).some((name) => name === 'node:child_process' || name === 'testcontainers')
 
-/** `services`, `program` or `process`: what the test runs beside itself. Undefined if it may never be run a second time. */
+/**
+ * Returns the reason why a test file may run a second time: it uses real `services`, the built `program`, or another `process`. Returns undefined
+ * if the file must not run a second time.
+ */
 export const reasonToRunAgain = (file) => {
   const reached = [...reachedFrom(resolve(root, file))]
   if (reached.some((each) => each.startsWith(SERVICES) && startsProcesses(each))) return 'services'
@@ -43,19 +46,22 @@ export const reasonToRunAgain = (file) => {
   return reached.some(startsProcesses) ? 'process' : undefined
 }
 
-/** More files than this fail for a reason of their own. */
+/** If more files than this fail, the load of the machine is not the probable cause, and no file runs a second time. */
 const MOST_FILES = 2
 
 /**
- * The files to run once more: none if a file failed that may not be run again, or if too many failed.
- * `failed` are the failed files of vitest's JSON report.
+ * Returns the files to run a second time. Returns none if a file failed that must not run again, or if more than `MOST_FILES` failed.
+ * `failed` contains the failed files of vitest's JSON report.
  */
 export const filesToRunAgain = (failed) =>
   failed.length <= MOST_FILES && failed.every(({ name }) => reasonToRunAgain(name) !== undefined)
     ? failed.map(({ name }) => name)
     : []
 
-/** The files of both runs. A test that failed in the first run and did not pass in the second has failed, also if the second skipped it. */
+/**
+ * Merges the reports of both runs. The second run replaces the report of a file that it contains. A test that failed in the first run counts as
+ * failed unless it passed in the second run: a skipped test counts as failed, too.
+ */
 export const afterSecondRun = (first, second) => {
   const judged = second.map((file) => {
     const before = first.find(({ name }) => name === file.name)
@@ -72,7 +78,7 @@ export const afterSecondRun = (first, second) => {
   return [...first.filter(({ name }) => !second.some((file) => file.name === name)), ...judged]
 }
 
-/** How many tests of these files failed in the first run; a file that could not be loaded counts once. */
+/** The number of tests that failed in the first run in the files `again`. A file without failed tests, which could not be loaded, counts as one. */
 export const countRunTwice = (failed, again) =>
   failed
     .filter(({ name }) => again.includes(name))

@@ -44,11 +44,11 @@ describe('a test file may run a second time', () => {
     expect(reasonToRunAgain('test/e2e/verify.test.ts')).toBe('program')
     expect(reasonToRunAgain('test/docs/tutorial.test.ts')).toBe('program')
     expect(reasonToRunAgain('test/e2e/timestream-local.test.ts')).toBe('process')
-    // These tests only check whether a service is available, or use a server in their own process.
+    // These tests start no other process: they only check if a service is available, or run a server in the test process.
     expect(reasonToRunAgain('test/simulation/simulation.test.ts')).toBeUndefined()
     expect(reasonToRunAgain('test/producers/expenses/ton/toncenter.test.ts')).toBeUndefined()
     expect(reasonToRunAgain('test/cli/output.test.ts')).toBeUndefined()
-    // The workers of a build are threads of the test process.
+    // The workers of a build are threads of the test process, and so no reason to run the test again.
     expect(under('e2e').filter((file) => reasonToRunAgain(file) === undefined)).toEqual([
       'test/e2e/build-workers.test.ts',
     ])
@@ -59,7 +59,7 @@ describe('a test file may run a second time', () => {
       failed('test/e2e/verify.test.ts', 'failed', 'passed', 'failed'),
       failed('test/e2e/services.test.ts'),
       failed('test/processors/meals/logged.test.ts', 'failed'),
-      failed('test/e2e/spine.test.ts', 'failed'),
+      failed('test/e2e/meals.test.ts', 'failed'),
     ]
     expect(filesToRunAgain([program, services])).toEqual([program.name, services.name])
     expect(filesToRunAgain([program, fold])).toEqual([])

@@ -1,6 +1,6 @@
 import { isFault } from '../schemas/fault.ts'
 
-/** The code of the fault that the work ends in, or `none`. */
+/** Returns the code of the fault that `work` throws, or `none` if `work` returns. Throws any other error again. */
 export const codeOf = (work: () => unknown): string => {
   try {
     work()

@@ -7,15 +7,15 @@ import tseslint from 'typescript-eslint'
 import { afterAll, describe, expect, test } from 'vitest'
 
 const root = join(import.meta.dirname, '..')
-/** Without the rules that need types, because these load the whole program. */
+/** ESLint without the rules that need types, because these rules load the whole program. */
 const untypedWithCycles = new ESLint({ cwd: root, overrideConfig: [tseslint.configs.disableTypeChecked] })
-/** Without the search for cycles too, which reads every file that the linted one imports, directly or not. */
+/** ESLint also without the search for import cycles, which reads every file that the linted file imports directly or through others. */
 const untyped = new ESLint({
   cwd: root,
   overrideConfig: [tseslint.configs.disableTypeChecked, { rules: { 'import-x/no-cycle': 'off' } }],
 })
 
-/** The file that is linted with types. It is a program of its own, so that it loads quickly. */
+/** The only file that is linted with types. Its own tsconfig.json contains only this file, so that it loads quickly. */
 const ALONE = 'schemas/fault.ts'
 const folder = mkdtempSync(join(tmpdir(), 'tributary-lint-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -29,7 +29,7 @@ writeFileSync(
     files: [join(root, ALONE)],
   }),
 )
-// In CI the parser would otherwise read the file from the disk, and not the planted text.
+// disallowAutomaticSingleRunInference: in CI the parser would otherwise read the file from the disk instead of the planted text.
 const parserOptions = { projectService: false, project, disallowAutomaticSingleRunInference: true }
 const typed = new ESLint({ cwd: root, overrideConfig: [{ languageOptions: { parserOptions } }] })
 
@@ -39,7 +39,7 @@ const firstFileOf = (folder: string): string => {
   return `${folder}/${name}`
 }
 
-/** The rules that fire when the file contains `code`. */
+/** Returns the rules that report `code` as the content of the file. A message without a rule, such as a syntax error, is returned as its text. */
 const rulesFor = async (file: string, code: string, eslint = untyped): Promise<readonly (string | null)[]> => {
   const [result] = await eslint.lintText(code, { filePath: join(root, file) })
   return (result?.messages ?? []).map((message) => message.ruleId ?? message.message)
@@ -77,12 +77,12 @@ describe('the import law', () => {
     ],
     ['timestream-local/wire.ts', '../processors/engine/ports/log.ts', 'timestream-local stands alone'],
   ])('%s importing %s is refused: %s', async (file, target) => {
-    expect(await rulesFor(file, `import * as seen from '${target}'\nexport const kept = seen\n`)).toContain(
+    expect(await rulesFor(file, `import * as seen from '${target}'\nexport const used = seen\n`)).toContain(
       'import-x/no-restricted-paths',
     )
   })
 
-  test('what the law allows passes', async () => {
+  test('allowed imports are accepted', async () => {
     expect(
       await rulesFor(fold, "import type { Item } from '../../projections/item.ts'\nexport type Kept = Item\n"),
     ).toEqual([])
@@ -96,9 +96,9 @@ describe('the import law', () => {
 })
 
 test('a cycle of imports is refused', async () => {
-  // The state of a partition imports the parked entries.
+  // partition-state.ts imports parked-entry.ts, so this import makes a cycle.
   const code =
-    "import { createPartitionState } from '../run/partition-state.ts'\nexport const kept = createPartitionState\n"
+    "import { createPartitionState } from '../run/partition-state.ts'\nexport const used = createPartitionState\n"
   expect(await rulesFor('processors/engine/poison/parked-entry.ts', code, untypedWithCycles)).toContain(
     'import-x/no-cycle',
   )
@@ -123,19 +123,19 @@ describe('folds and projections are pure', () => {
     async (code) => {
       const name = code.includes('uuid') ? 'planted' : 'readFileSync'
       for (const file of [fold, 'projections/item.ts']) {
-        expect(await rulesFor(file, `${code}\nexport const kept = ${name}\n`)).toContain('no-restricted-imports')
+        expect(await rulesFor(file, `${code}\nexport const used = ${name}\n`)).toContain('no-restricted-imports')
       }
     },
   )
 
-  test('time from the event, and names made of it, pass', async () => {
+  test('time from the event, and names derived from it, are accepted', async () => {
     const code =
-      "import { v5 } from 'uuid'\nexport const kept = (at: number) => v5(new Date(at).toISOString(), v5.URL)\n"
+      "import { v5 } from 'uuid'\nexport const used = (at: number) => v5(new Date(at).toISOString(), v5.URL)\n"
     expect(await rulesFor(fold, code)).toEqual([])
   })
 })
 
-describe('the house rules', () => {
+describe('the rules for source files', () => {
   test('a source file over 300 lines is an error', async () => {
     expect(
       await rulesFor(

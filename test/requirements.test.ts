@@ -19,7 +19,7 @@ const rows = [...read('docs/requirements.md').matchAll(/^\| ([MSE][-\w]+) \| .+?
 
 const listed = rows.map(({ line }) => line).sort()
 
-/** The names of the tests in a file, including those of a table (`test.each`). */
+/** The names of the tests in a file, including the names in `test.each`. */
 const namesIn = (file: string): readonly string[] =>
   [...read(file).matchAll(/\b(?:test|it)\b[^\n]*?\(\s*(['"`])((?:\\.|(?!\1).)*)\1/g)].map(([, , name = '']) => name)
 

@@ -1,5 +1,5 @@
-// The one test command. Builds what the end-to-end tests run, reports what this machine lacks and how to get it,
-// runs every tier, and ends with one line: N passed, N failed, N skipped, N run twice.
+// `npm test`. Builds the program for the end-to-end tests, reports missing services of this machine and how to get them, runs all tests,
+// and ends with one line: N passed, N failed, N skipped, N run twice.
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -104,7 +104,7 @@ if (first.files === undefined) {
 }
 
 const failing = first.files.filter(({ status }) => status === 'failed')
-// A test of real services or whole processes that failed on a loaded machine runs once more, alone. If it fails again, it has failed.
+// A test of real services or whole processes can fail only because the machine is busy. It runs a second time alone, and that result counts.
 const again = first.unhandled > 0 ? [] : filesToRunAgain(failing)
 for (const name of again) console.log(`\nFAILED NEXT TO OTHERS, RUNS ONCE MORE ALONE: ${nameOf(name)}`)
 const second = again.length > 0 ? vitest([...again, ...options]) : undefined
@@ -116,7 +116,7 @@ if (unhandled > 0) console.log(`errors outside of any test: ${unhandled}`)
 const tests = files.flatMap(({ assertionResults }) => assertionResults)
 const skipped = tests.filter(({ status }) => status === 'pending' || status === 'skipped' || status === 'todo')
 for (const { fullName } of skipped) console.log(`skipped: ${fullName}`)
-// A file that could not be loaded has no tests to fail, and fails all the same.
+// A file that could not be loaded has no failed tests, and its failure is reported here.
 const broken = files.filter(
   ({ status, assertionResults }) => status === 'failed' && assertionResults.every((test) => test.status !== 'failed'),
 )

@@ -6,7 +6,7 @@ import { OUR_DOMAINS } from '../domains/list.ts'
 
 const root = join(import.meta.dirname, '..')
 
-/** The names of the domains, and of the outside services and stored names that only one domain has. */
+/** The names of the domains, and the names of outside services and stored tables that only one domain uses. */
 const DOMAIN_NAMES = [
   ...OUR_DOMAINS.all.map(({ name }) => name),
   'scale-sense',
@@ -59,7 +59,7 @@ const textsIn = (file: string): readonly string[] => {
   return texts
 }
 
-/** The texts that are relative import paths, as paths from the root of the repository. */
+/** The relative paths among the texts of a file, as paths from the root of the repository. */
 const pathsIn = (file: string, texts: readonly string[]): readonly string[] =>
   texts
     .filter((text) => /^\.{1,2}\//.test(text))

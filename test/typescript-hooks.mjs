@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { planted } from './planted/mutate.mjs'
 
-/** A mistake to plant into one of the sources, or null. */
+/** The mistake to plant into one of the source files, or null. */
 const bug = JSON.parse(process.env.PLANTED ?? 'null')
 
 /** The folder of this test run (services/global.ts). The first child process stores its JavaScript there, so that the others need no compiler. */

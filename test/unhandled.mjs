@@ -1,4 +1,4 @@
-// A reporter that writes the number of errors outside of any test: the JSON report does not contain them.
+// A vitest reporter. Writes the number of errors outside of any test to a file, because the JSON report does not contain them.
 import { writeFileSync } from 'node:fs'
 
 export default class {

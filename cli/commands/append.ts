@@ -26,7 +26,7 @@ export interface AppendOptions {
 /** Appends one event by hand, and prints its position and the outcome of its fold. */
 export const append = async (context: Context, { json, yes, fields, at, ...options }: AppendOptions): Promise<Exit> => {
   const { domain, type, subject, actor } = options
-  const { isKeyAPerson } = context.domains.byHandOf(domain)
+  const { isKeyAPerson } = context.domains.appendRulesOf(domain)
   const key = options.key ?? (isKeyAPerson === true ? (subject ?? actor) : undefined)
   if (key === undefined || key === '')
     throw new Fault(

@@ -8,6 +8,6 @@ test.each([
   ['/app/node_modules/.bin/tributary', '/app', 'npx tributary'],
   ['/usr/local/bin/tributary', '/app', 'tributary'],
   [undefined, '/app', 'tributary'],
-])('a program started as %s in %s is called again as %s … %s', (script, cwd, expected) => {
+])('hints call a program that was started as %s in %s by the command %s', (script, cwd, expected) => {
   expect(calledAs(script, cwd)).toBe(expected)
 })

@@ -32,7 +32,7 @@ test('the end of the input means no', async () => {
   expect(await answer).toBe(false)
 })
 
-test('Ctrl-C, and a signal from elsewhere, interrupt the question', async () => {
+test('Ctrl-C and a signal of another process interrupt the question', async () => {
   const one = startQuestion()
   one.input.write('\u0003')
   await expect(one.answer).rejects.toMatchObject({ name: 'AbortError' })

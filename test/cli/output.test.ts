@@ -61,7 +61,7 @@ describe('the output of commands', () => {
     expect(JSON.parse(texts.out.split('\n')[1] ?? '')).toEqual({ stored })
   })
 
-  test('of all escape sequences only our own colours are written, and only if colours are on', () => {
+  test('no escape sequence is written except our own colours, and these only if colours are on', () => {
     const { texts, output } = terminal({ color: true })
     output.line(`${output.red('red')}\u001b[5mblink`)
     expect(texts.out).toBe('\u001b[31mred\u001b[39m\\u001b[5mblink\n')
@@ -93,7 +93,7 @@ describe('the output of commands', () => {
     const [screen, file] = [to('screen'), to('file')]
     for (const text of ['one\ntwo and three', 'four', '1\n2\n3\n4\n5\n6', 'end'])
       for (const output of [screen, file]) output.redraw(text)
-    // The second line takes two rows of the screen. A text that is higher than the screen is cut: it would scroll.
+    // The second line takes two rows of the screen. A text with more rows than the screen is cut, because the screen would scroll.
     expect(texts.screen).toBe(
       'one\ntwo and three\n\u001b[3A\r\u001b[Jfour\n\u001b[1A\r\u001b[J1\n2\n3\n4\n\u001b[4A\r\u001b[Jend\n',
     )

@@ -27,7 +27,7 @@ import { FORGETTING_RULES } from '../../testing/contract/forgetting-rules.ts'
 import { HTTP_RULES } from '../../testing/contract/http-rules.ts'
 import { TABLE_RULES } from '../../testing/contract/table-rules.ts'
 
-/** A domain that counts what people threw away. Its tokens are those of every domain. */
+// The domain of this test counts the deleted meals of each person. It has the same tokens as every domain.
 type Fold = (event: MealDeleted, get: Get) => Result
 type CountItem = Key & {
   readonly count: number
@@ -54,7 +54,7 @@ const counted: Fold = ({ meta, data }, get) => {
   }
 }
 
-/** The first item of what the right fold returns, changed. */
+/** Returns a faulty fold: it returns the result of the correct fold, with the first item replaced by the result of `change`. */
 const changed =
   (change: (item: Item, event: MealDeleted, get: Get) => object): Fold =>
   (event, get) => {
@@ -180,7 +180,7 @@ const [PATHS, BODIES, ACCEPTED, BAD_BODIES, BAD_QUERIES, TOKENLESS, OPENAPI] = O
   string,
 ]
 
-/** Counts in the process instead of in the table. */
+/** Returns a faulty fold: it counts in a variable of the process, and not in the table. */
 const countedInMemory = (): Fold => {
   let count = 0
   return changed((item) => ({ ...item, count: (count += 1) }))

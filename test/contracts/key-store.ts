@@ -3,7 +3,7 @@ import type { Founding, KeyStore, Person, PersonalLogKey } from '../../processor
 import { isFault } from '../../schemas/fault.ts'
 
 export interface KeyStoreUnderTest {
-  /** Opens the same store each time. With `found`, creates the store if it does not exist. */
+  /** Opens the same store at each call. If the store does not exist: creates it with the result of `found`, or fails without `found`. */
   open(found?: () => Promise<Founding>): Promise<KeyStore>
   cleanup(): Promise<void>
 }

@@ -216,7 +216,7 @@ function stopRules({ fresh }: LogSubject): void {
   })
 }
 
-/** The offsets at which the offsets of a partition are not consecutive. */
+/** Returns one line per record whose offset is not the next offset of its partition. Each partition must begin at offset 0. */
 function gaps(records: readonly LogRecord[]): string[] {
   const next = new Map<number, number>()
   return records.flatMap(({ partition, offset }) => {

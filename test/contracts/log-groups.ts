@@ -82,12 +82,12 @@ export function groupRules({ fresh }: LogSubject): void {
 
 const places = ({ seen }: Listener): string[] => seen.map(({ partition, offset }) => `${partition}:${offset}`).sort()
 
-/** True if each member owns partitions. With one partition: if one of them owns it. */
+/** True if the members together own all partitions, and each member owns at least one. If there is only one partition: true if a member owns it. */
 const settled = (members: readonly Listener[], partitions: number): boolean =>
   members.reduce((sum, { owned }) => sum + owned.size, 0) === partitions &&
   (partitions === 1 || members.every(({ owned }) => owned.size > 0))
 
-/** A subscriber whose checkpoint both members read and write, as in a store. */
+/** Options for subscribers that share one checkpoint per partition, as the members of a group share the checkpoints of a store. */
 function sharedStart() {
   const next = new Map<number, number>()
   return {

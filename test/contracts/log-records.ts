@@ -13,9 +13,9 @@ export interface LogSetup {
 }
 
 export interface LogSubject {
-  /** The opened adapter: one for the whole suite. */
+  /** Returns the opened adapter. All tests of the suite use the same one. */
   readonly setup: () => LogSetup
-  /** A new empty topic. */
+  /** Opens a new empty topic. */
   readonly fresh: () => Promise<OpenTopic>
 }
 

@@ -20,11 +20,11 @@ import { barReadings, HOUR_MS, MINUTE_MS } from '../processors/scales/bar.ts'
 import { DAY_MS, type SeriesUnderTest } from './series.ts'
 
 export interface QuestionsUnderTest extends SeriesUnderTest {
-  /** Receives the written points, for a comparison with another query. */
+  /** Receives the series after all points are written, so that the test of an adapter can run a query of its own over the points. */
   readonly written?: (series: Series, start: number) => void
 }
 
-/** A generation with the points of these events. */
+/** Writes the points of these events into the generation, and returns the queries over it. */
 const queriesOver = async (
   { stores }: SeriesUnderTest,
   generation: number,
@@ -38,12 +38,12 @@ const queriesOver = async (
 
 const gallonsOfLbs = (lbs: number, sg: number): number => (lbs * 0.45359237 * 0.264172) / sg
 
-/** The six queries of the series. Every adapter gives the same answers. */
+/** The contract of the queries over series. Every adapter must return the same answers. */
 export const questionsContract = (name: string, open: () => Promise<QuestionsUnderTest>): void => {
   describe(`the questions of the series, ${name}`, () => {
     let under: QuestionsUnderTest
     let start: number
-    // Another suite uses the same store with lower generation numbers.
+    // The series contract runs on the same store and uses the lower numbers.
     let generations = 1_000
     beforeAll(async () => {
       under = await open()
@@ -55,7 +55,7 @@ export const questionsContract = (name: string, open: () => Promise<QuestionsUnd
     })
     const queriesOf = (events: readonly Event[]): Promise<SeriesQueries> => queriesOver(under, ++generations, events)
     const at = (ms: number) => ({ meta: { occurredAt: start + ms } })
-    /** Tap 07 with a scale and a keg of stout from the start on. */
+    /** Events that set up tap 07 with a scale and a keg of stout at `start`. */
     const bar = (): readonly Event[] => [registered(at(0)), assigned(at(0)), tapped({ tapped_at: start, ...at(0) })]
     const readings = (from: number, weights: readonly number[], more = {}) => barReadings(start + from, weights, more)
 

@@ -4,12 +4,11 @@ import type { Series, SeriesStores, Versioned } from '../../processors/engine/po
 
 export interface SeriesUnderTest {
   readonly stores: SeriesStores
-  /** The time of the first points of the suite. Stores reject points that are too old. */
+  /** The time of the first points of the suite: the start of a UTC day, at which a bin begins. It must be recent, because stores reject old points. */
   readonly start: number
   readonly cleanup: () => Promise<void>
 }
 
-/** The start of a UTC day, so that a bin begins at it. */
 export const DAY_MS = 86_400_000
 const MINUTE_MS = 60_000
 
@@ -123,7 +122,7 @@ const writes = (fresh: () => Fresh): void => {
     expect(await listed(series)).toHaveLength(2)
   })
 
-  test('of two points at one instant the one of the higher version stays, in any order of the writes', async () => {
+  test('if two points have one instant, the point of the higher version stays, in any order of the writes', async () => {
     const { series, start } = fresh()
     const [older, newer] = [reading(start, { level: 1, version: 5 }), reading(start, { level: 2, version: 6 })]
     await series.write([newer])

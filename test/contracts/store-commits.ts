@@ -6,7 +6,7 @@ export const commits = (fresh: () => Promise<Store>): void => {
   const one = at('USER#1', 'ONE')
   const two = at('USER#1', 'TWO')
 
-  test('creates, replaces whole and removes, each from the position it was folded from', async () => {
+  test('creates, replaces and removes an item if it has the expected position', async () => {
     const store = await fresh()
     expect(await store.commit([[[create(stored(one, 1, { a: 1 }))]]])).toEqual([{ applied: 'all' }])
     expect(await store.commit([[[update(stored(one, 2, { b: 1 }), 1)]]])).toEqual([{ applied: 'all' }])
@@ -15,7 +15,7 @@ export const commits = (fresh: () => Promise<Store>): void => {
     expect(await store.load([one])).toEqual([undefined])
   })
 
-  test('position 0 is a position, not an absence', async () => {
+  test('position 0 counts as a position, and not as an absent item', async () => {
     const store = await fresh()
     await store.commit([[[create(stored(one, 0))]]])
     expect(await store.commit([[[update(stored(one, 1), 0)]]])).toEqual([{ applied: 'all' }])
@@ -23,14 +23,14 @@ export const commits = (fresh: () => Promise<Store>): void => {
   })
 
   test.each<[string, (existing: boolean) => Write, boolean]>([
-    ['a create of what is there', () => create(stored(one, 9)), true],
+    ['a create of an existing item', () => create(stored(one, 9)), true],
     ['an update from another position', () => update(stored(one, 9), 3), true],
-    ['an update of what is absent', () => update(stored(one, 9), 3), false],
+    ['an update of an absent item', () => update(stored(one, 9), 3), false],
     ['a removal from another position', () => ({ remove: one, expect: 3 }), true],
-    ['a removal of what is absent', () => ({ remove: one, expect: 3 }), false],
+    ['a removal of an absent item', () => ({ remove: one, expect: 3 }), false],
   ])('%s fails, writes nothing, and returns the stored item', async (_, write, existing) => {
     const store = await fresh()
-    const before = stored(one, 5, { kept: true })
+    const before = stored(one, 5, { original: true })
     if (existing) await store.commit([[[create(before)]]])
     const [outcome] = await store.commit([[[write(existing)]]])
     if (outcome === undefined || outcome.applied === 'all') throw new Error('the write went through')
@@ -92,7 +92,7 @@ export const commits = (fresh: () => Promise<Store>): void => {
     expect(again.current.map((item) => item._pos)).toEqual([7, 7])
   })
 
-  test('of writers that race from one position, exactly one wins', async () => {
+  test('exactly one of several writers from one position succeeds', async () => {
     const store = await fresh()
     await store.commit([[[create(stored(one, 1))]]])
     const outcomes = await Promise.all(

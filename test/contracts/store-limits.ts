@@ -4,7 +4,7 @@ import type { TableSpec } from '../../projections/table.ts'
 import { at, create, same, stored } from './store-items.ts'
 import { RejectedSpans, type Store } from '../../processors/engine/ports/store.ts'
 
-/** The same indexes as the contract's tables. */
+/** A table with the same indexes as the tables of the store contract. */
 export const STORABLE_SPEC: TableSpec = {
   name: 'limits',
   ttl: 'ttl',
@@ -73,9 +73,9 @@ export const fits: readonly (readonly [string, Stored])[] = [
   ['a negative number in an index', stored(at('FITS', 'LEVEL'), 1, { GSI3PK: 'g', level: -0.5 })],
 ]
 
-/** All stores have the same limits: if one of them rejects an item permanently, every other one does, too. */
+/** Tests the limits that all stores share: an item that one store rejects permanently is rejected by every store. */
 export const limits = (fresh: () => Promise<Store>): void => {
-  test.each(unstorable)('%s is rejected permanently, with its span and no other', async (_, item, code) => {
+  test.each(unstorable)('%s is rejected permanently, and only the span that contains it', async (_, item, code) => {
     const store = await fresh()
     const [first, other] = [stored(at('GOOD', 'FIRST'), 1), stored(at('GOOD', 'OTHER'), 1)]
     const error: unknown = await store

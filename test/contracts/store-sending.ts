@@ -9,9 +9,9 @@ import type { Store } from '../../processors/engine/ports/store.ts'
 import { startTimers } from '../../processors/engine/outgoing/timers.ts'
 import { outboxKey, outboxPartition, timerKey, timerPartition } from '../../processors/engine/outgoing/keys.ts'
 
-/** Several senders append each event once, with a ledger on every store: a claim is a conditional write to the ledger. */
+/** Tests that several senders append each event once, whatever store contains the ledger. A claim is a conditional write to the ledger. */
 export const sending = (fresh: () => Promise<Store>): void => {
-  test('of several senders of one event, one appends it', async () => {
+  test('one of several senders of one event appends it', async () => {
     const store = await fresh()
     const sent: string[] = []
     const round = (holder: string, ids: readonly string[]) =>

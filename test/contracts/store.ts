@@ -9,7 +9,7 @@ import { limits } from './store-limits.ts'
 import { indexes, queries } from './store-queries.ts'
 import { sending } from './store-sending.ts'
 
-/** The contract of the projection store port. Every adapter runs it. `open` is called once per suite. Each test has a table of its own. */
+/** The contract of the port of stores. Every adapter runs it. The suite calls `open` once, and each test uses a table of its own. */
 export const storeContract = (
   name: string,
   open: () => Promise<{ stores: Stores; cleanup: () => Promise<void> }>,
@@ -104,7 +104,7 @@ const loads = (fresh: () => Promise<Store>): void => {
     expect(Object.keys(back ?? {}).sort()).toEqual(['PK', 'SK', '_pos', 'note'])
   })
 
-  test('peek, if there is one, returns what was just committed', async () => {
+  test('peek, if the store has it, returns an item at once after its commit', async () => {
     const store = await fresh()
     const item = stored(at('P', 'S'), 4)
     await store.commit([[[create(item)]]])

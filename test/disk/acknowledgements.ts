@@ -13,7 +13,7 @@ export type Ack =
   | { readonly what: 'row'; readonly table: string; readonly sk: string; readonly length: number }
   | { readonly what: 'key'; readonly subject: string; readonly secret: string }
   | { readonly what: 'destroyed'; readonly subject: string; readonly secret: string }
-  /** Not an acknowledgement: from here on several writes run at once. */
+  /** Not an acknowledgement, but a mark in the output: after it, several writes run at the same time. */
   | { readonly what: 'together' }
 
 /** The folder below the data folder whose files contain the acknowledged write. */

@@ -13,7 +13,7 @@ await log.subscribe('counting', {
   assigned: async () => (await store.checkpoints()).get(0) ?? 0,
   batch: async (records) => {
     await fold(store, records)
-    // Without it a short run would never write its gathered commits, and no kill would happen during such a write.
+    // The store gathers commits in memory. Without this sync, a short run would not write them, and no kill would happen during such a write.
     if (random(2) === 0) await store.sync()
   },
   revoked: () => undefined,

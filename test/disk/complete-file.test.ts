@@ -78,7 +78,7 @@ test('a file that does not begin with the meta pages of LMDB is rejected', async
   expect(codeOf(() => openEnvironment({ path }))).toBe('data-damaged')
 })
 
-/** The end of the last page that the meta pages count. */
+/** The size in bytes that the file has if it contains every page that its meta pages count. */
 const countedEnd = (file: string): number => {
   const head = readHead(file)
   return Math.max(...[0, PAGE_BYTES].map((at) => (Number(head.readBigUInt64LE(at + 144)) + 1) * PAGE_BYTES))
@@ -118,7 +118,7 @@ const smallestAccepted = (file: string): number => {
   return accepted
 }
 
-/** Lets LMDB read both environments of each pair completely and write to the second. Resolves to one line per pair. Rejects if LMDB ends the process. */
+/** Runs compare.mjs on the pairs of files. Resolves to one line per pair: `same` or the difference. Rejects if LMDB ends that process. */
 const compare = async (pairs: readonly (readonly [complete: string, cut: string])[]): Promise<string[]> => {
   const { stdout } = await promisify(execFile)(process.execPath, [
     join(import.meta.dirname, 'compare.mjs'),
@@ -134,8 +134,9 @@ const smallestPair = (file: string): readonly [string, string] => [
 ]
 
 /**
- * Puts with the size of their text, `together` of them per transaction, and then the removals of a range of keys in one transaction. If all items
- * are small, the removals copy more pages than are free and then free the copies. LMDB never writes those pages, and the file ends before them.
+ * Generates puts, each with a key and the size of its text, of which `together` are in one transaction, and then the removal of a range of keys in
+ * one transaction. If all items are small, the removals copy more pages than are free, and then free the copies. LMDB never writes these copies,
+ * so the file ends before its last page number.
  */
 const phaseOf = (...sizes: number[]) =>
   fc.record({
@@ -242,14 +243,14 @@ describe('an intact file that ends before its last page number', { timeout: 120_
       }
     }
     expect(new Set(await compare(pairs))).toEqual(new Set(['same']))
-    // LMDB really fails on the log without its last needed page.
+    // Without the last needed page of the log LMDB fails, so the limit is not too strict.
     const [complete = '', cut = ''] = smallestPair(join(folder, 'log', 'data.mdb'))
     truncateSync(cut, statSync(cut).size - PAGE_BYTES)
     expect(await compare([[complete, cut]]).catch(() => ['failed'])).not.toEqual(['same'])
   })
 })
 
-/** Runs a child process that writes. Lets it end or kills it. */
+/** Runs churn.ts. If `end` is `kill`, kills the process after one of its rounds, which depends on the seed. Otherwise the process ends by itself. */
 const churn = async (folder: string, seed: number, end: string): Promise<void> => {
   const child = spawn(
     process.execPath,

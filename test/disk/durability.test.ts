@@ -19,7 +19,7 @@ afterEach(() => rm(folder, { recursive: true }))
 
 const here = (name: string): string => join(import.meta.dirname, name)
 
-/** Starts a child process, kills it after it has acknowledged so many records, and returns the acknowledged records. */
+/** Starts appender.ts, kills it after it has acknowledged `count` records, and returns the acknowledged records. */
 const killedAfter = async (count: number, seed: number): Promise<string[]> => {
   const child = spawn(
     process.execPath,
@@ -31,7 +31,7 @@ const killedAfter = async (count: number, seed: number): Promise<string[]> => {
     acknowledged.push(line)
     if (acknowledged.length === count) child.kill('SIGKILL')
   }
-  // The kill can cut the last line, so its record counts as not acknowledged.
+  // The kill can cut the last line, so the record of this line counts as not acknowledged.
   return acknowledged.slice(0, -1)
 }
 

@@ -10,7 +10,7 @@ import { FOUNDING, TABLE, TOPIC, type Ack } from './acknowledgements.ts'
 
 type AckOf<W extends Ack['what']> = Extract<Ack, { what: W }>
 
-/** The acknowledged writes that a folder does not contain, one line each. Opens only the files that an acknowledgement is about. */
+/** Returns one line per acknowledged write that is not in the folder. Opens only files to which an acknowledged write belongs. */
 export const findLostWrites = async (folder: string, acks: readonly Ack[]): Promise<readonly string[]> => {
   const acksOf = <W extends Ack['what']>(what: W) => acks.filter((ack): ack is AckOf<W> => ack.what === what)
   const checks = [

@@ -14,13 +14,13 @@ import { folderOf, type Ack } from './acknowledgements.ts'
 import { readTrace, type Step } from './trace.ts'
 
 const FROM_SOURCE = join(import.meta.dirname, '..', 'from-source.mjs')
-/** The number of runs with a planted mistake. The test fails if none of them finds the mistake. */
+/** The maximum number of runs with a planted mistake. The test fails if no run finds the mistake. */
 const MAX_RUNS = 10
 const ROUNDS = 30
 const SEEDS = isLong ? [1, 2, 3] : [1]
-/** LMDB's table of readers. LMDB creates it again after a power loss. */
+/** The file of LMDB's table of readers. It may be lost, because LMDB creates it again after a power loss. */
 const EPHEMERAL = 'lock.mdb'
-/** A folder in memory if there is one: the observer replaces the disk, so the test needs no real one. */
+/** A folder in memory if the machine has one, because the test needs no real disk: the observer records the writes. */
 const SCRATCH = existsSync('/dev/shm') ? '/dev/shm' : tmpdir()
 
 interface Observed {
@@ -36,7 +36,7 @@ describeWith('a power loss', gccAvailable(), () => {
   })
   afterAll(() => rmSync(join(observer.library, '..'), { recursive: true, force: true }))
 
-  /** Runs the writer under the observer. `bug` is planted into its sources. Default: no mistake. */
+  /** Runs writer.ts under the observer, with `bug` planted into the sources. Default: no bug. */
   const observe = (seed: number, bug?: object): Observed => {
     const folder = mkdtempSync(join(SCRATCH, 'tributary-disk-'))
     const root = join(folder, 'data')
@@ -47,7 +47,7 @@ describeWith('a power loss', gccAvailable(), () => {
       DISK_ROOT: root,
       DISK_TRACE: join(folder, 'trace'),
       DISK_ACKS: join(folder, 'acks'),
-      // Writes through io_uring bypass the C library, and so the observer.
+      // Disables io_uring, because its writes bypass the C library and therefore the observer.
       UV_USE_IO_URING: '0',
       PLANTED: JSON.stringify(bug ?? null),
     }
@@ -95,7 +95,7 @@ describeWith('a power loss', gccAvailable(), () => {
   test.for(Object.keys(DISK_BUGS))('the test fails when %s', { timeout: 120_000 }, async (name) => {
     const { finds, ...bug } = DISK_BUGS[name] ?? expect.unreachable()
     const found: string[] = []
-    // A wrong order of sync and acknowledgement is visible only if the machine is slow at that moment, so it can take several runs.
+    // A wrong order of sync and acknowledgement shows only if the machine is slow at that moment, so several runs can be necessary.
     for (let seed = 1; seed <= MAX_RUNS && !found.some((line) => finds.test(line)); seed += 1) {
       const observed = observe(seed, bug)
       onTestFinished(() => remove(observed))
@@ -112,7 +112,7 @@ describeWith('a power loss', gccAvailable(), () => {
 const acksOf = (steps: readonly Step[]): readonly Ack[] =>
   steps.flatMap((step) => (step.kind === 'ack' ? [JSON.parse(step.text) as Ack] : []))
 
-/** The files that contain unsynced bytes of a write when it is acknowledged. Checks only the part of a run with one write at a time. */
+/** Returns a line per acknowledgement at which a file of the write had unsynced bytes. Checks only the part of the run with one write at a time. */
 const unsyncedAtAck = ({ root, steps }: Observed): readonly string[] => {
   const disk = createDisk()
   const found: string[] = []
@@ -130,7 +130,7 @@ const unsyncedAtAck = ({ root, steps }: Observed): readonly string[] => {
   return expect.unreachable('the child did not finish')
 }
 
-/** Simulates a power loss after each acknowledgement and at random moments, and opens the remaining files. */
+/** Simulates a power loss after each acknowledgement and at random moments, and checks the files that remain. `isEnough` can end this early. */
 const afterPowerLoss = async (
   { root, steps }: Observed,
   seed: number,

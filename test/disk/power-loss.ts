@@ -3,15 +3,15 @@ import { dirname, join, relative } from 'node:path'
 import type { Step } from './trace.ts'
 
 /**
- * A model of a disk with power losses. All synced bytes survive. Of the other writes, each sector survives or is lost. Names follow the journal
- * of a file system such as ext4 or XFS: a sync of a file or folder makes the last change of its name durable, together with all earlier changes
- * of names. Of the later changes, a prefix survives.
+ * A model of a disk with power losses. All synced bytes survive. Each sector of the other writes survives or is lost, independent of the others.
+ * Names follow the journal of a file system such as ext4 or XFS: a sync of a file or folder makes the last change of its name durable, together
+ * with all earlier changes of names. Some of the later changes survive: the first ones, without gaps.
  */
 export interface Disk {
   apply(step: Step): void
   /** The paths of the files with bytes that were not synced. */
   unsynced(): readonly string[]
-  /** Writes the files that remain after a power loss now. `survives` decides about each unsynced sector and name. */
+  /** Writes the files that remain after a power loss now. An unsynced sector or name survives if `survives` returns true for it. */
   restore(root: string, into: string, survives: () => boolean): void
 }
 
@@ -31,7 +31,7 @@ const sizeOf = ({ bytes, pending }: File): number =>
 
 interface NameChange {
   readonly path: string
-  /** The file of the name. Undefined if the name is removed. */
+  /** The file that has the name after the change. Undefined if the change removes the name. */
   readonly file: File | undefined
   /** The inode of the file and the folders whose entries change. */
   readonly concerns: readonly (bigint | string)[]

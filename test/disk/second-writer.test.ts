@@ -20,7 +20,7 @@ const openLog = async (folder: string): Promise<OpenTopic> => {
 const texts = async (log: Log): Promise<string[]> =>
   (await all(log.read(0, 0))).map(({ value }) => Buffer.from(value).toString())
 
-/** Starts a process that opens the log for writing and appends each text that it receives. Resolves to a function that sends a text and returns the outcome. */
+/** Starts second-writer.ts. Resolves to a function that lets that process append a text, and returns the offset or the code of the fault. */
 const startWriter = async (folder: string): Promise<(text: string) => Promise<string>> => {
   const child: ChildProcess = fork(join(import.meta.dirname, 'second-writer.ts'), [folder], {
     execArgv: ['--import', join(import.meta.dirname, '..', 'from-source.mjs')],
@@ -46,7 +46,7 @@ test(
     await log.append([record('k', 'ours 2')])
     expect(await append('theirs 1')).toBe('log-second-writer')
     expect(await log.append([record('k', 'ours 3')])).toEqual([{ partition: 0, offset: 2 }])
-    // The process stays rejected: its end of the log and its folded items are out of date.
+    // The other process stays rejected, because its end of the log and its folded items are out of date.
     expect(await append('theirs 2')).toBe('log-second-writer')
     expect(await texts(log)).toEqual(['ours 1', 'ours 2', 'ours 3'])
   },
@@ -69,7 +69,7 @@ test(
     })
     await expect.poll(() => seen).toBe(3)
     const append = await startWriter(folder)
-    // Large enough to seal the block to which the first writer would append.
+    // The text is so large that it seals the block to which the first writer would append.
     expect(await append('x'.repeat(600 * 1024))).toBe('3')
     await expect(log.append([record('k', 'lost?')])).rejects.toMatchObject({
       code: 'log-second-writer',

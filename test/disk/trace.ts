@@ -20,7 +20,7 @@ export type Step =
   | { readonly kind: 'rename'; readonly inode: bigint; readonly from: string; readonly to: string }
   | { readonly kind: 'remove'; readonly path: string; readonly isFolder: boolean }
   | { readonly kind: 'ack'; readonly text: string }
-  /** A call that writes in a way that the observer cannot record. */
+  /** A call by which the process wrote in a way that the observer cannot record. */
   | { readonly kind: 'unobserved'; readonly inode: bigint; readonly call: string }
 
 interface Entry {
@@ -33,7 +33,7 @@ interface Entry {
 
 const HEAD = 28
 
-/** The kinds of entries with data after the name. */
+/** The letters of the kinds of entries that have data after the name: writes and acknowledgements. */
 const WITH_DATA = 'wa'
 
 const stepOf = (
@@ -65,7 +65,7 @@ const stepOf = (
       return { kind: 'ack', text: data.toString() }
     case 'x':
       return { kind: 'unobserved', inode, call: name }
-    // The first of the two entries of a rename.
+    // A rename has two entries. The second entry becomes the step.
     case 'r':
       return undefined
     default:

@@ -12,7 +12,7 @@ const [folder = '', seed = '1', rounds = '10'] = process.argv.slice(2)
 const random = seeded(Number(seed))
 
 const acks = openSync(process.env['DISK_ACKS'] ?? '', 'a')
-/** Writes the acknowledgement in one call, so it is one entry of the trace. */
+/** Reports an acknowledgement with a single write call, so that the trace has one entry per acknowledgement. */
 const acknowledge = (ack: Ack): void => void writeSync(acks, `${JSON.stringify(ack)}\n`)
 
 const logs = lmdbLogs({ folder: join(folder, 'log') })
@@ -64,7 +64,7 @@ const createKey = async (): Promise<void> => {
   acknowledge({ what: 'destroyed', subject, secret })
 }
 let checkpoint = 0
-/** Writes derived items. After a power loss they can be behind the log, never ahead of it. */
+/** Folds the log into an item. After a power loss the item can be behind the log, and must not be ahead of it. */
 const fold = async (): Promise<void> => {
   const high = (await log.watermarks())[0]?.high ?? 0
   const id = { PK: 'COUNT', SK: 'COUNT' }

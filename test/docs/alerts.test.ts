@@ -7,12 +7,12 @@ import { prometheusAvailable, promtool } from '../services/prometheus.ts'
 const RULES = readFileSync(new URL('../../docs/alerts.yml', import.meta.url), 'utf8')
 const ALERTS = [...RULES.matchAll(/- alert: (\w+)/g)].map(([, name]) => name ?? '')
 
-/** A series and its values, one per interval, in promtool's notation: `0+5x10` is 0, 5, 10 … and `_x3` three intervals without a value. */
+/** Values by series, one value per interval, in the notation of promtool: `0+5x10` is 0, 5, 10 … up to 50, and `_x3` is three missing values. */
 type Series = Readonly<Record<string, string>>
 interface Case {
   readonly fires: Series
   readonly silent: Series
-  /** When to look. Default: 15m. */
+  /** The time at which the alert must fire or not, from the start of the series on. Default: 15m. */
   readonly at?: string
   /** Time between two values, and between two evaluations of the rule. Default: 1m. */
   readonly interval?: string
@@ -24,7 +24,7 @@ const responses = (status: string) =>
   `tributary_http_responses_total{edge="public",route="/v1/meals",status="${status}"}`
 const bucket = (le: string) =>
   `tributary_http_request_duration_seconds_bucket{edge="public",method="GET",route="/v1/meals",class="2xx",le="${le}"}`
-/** promtool begins in 1970: three days later is the first time at which two days without a verify have passed. */
+/** For alerts about two days without a verify. The clock of promtool begins in 1970, so the test looks three days after the timestamp 0. */
 const LATE = { at: '3d', interval: '1h' }
 const days = (value: string) => `${value}x80`
 
@@ -48,7 +48,7 @@ const CASES: Readonly<Record<string, Case>> = {
     silent: { [bucket('1')]: '0+100x30', [bucket('2.5')]: '0+100x30', [bucket('+Inf')]: '0+100x30' },
     at: '25m',
   },
-  // The second silent series belongs to a replaced generation. It ends, and the alert ends with it.
+  // In the silent case, generation 1 is replaced: its series ends before the alert fires, and generation 2 has no lag.
   TributaryBehind: {
     fires: { [`tributary_lag_seconds${GENERATION}`]: '90x20' },
     silent: {
@@ -129,7 +129,7 @@ const CASES: Readonly<Record<string, Case>> = {
   },
 }
 
-/** True if the alert fires. The test file expects no alert, so promtool prints those that fire. */
+/** True if the alert fires. The promtool test expects no alert, so promtool fails and prints the alert if it fires. */
 const isFiring = (alert: string, series: Series, { at = '15m', interval = '1m' }: Case): boolean => {
   const tests = [
     {
@@ -158,7 +158,7 @@ describeWith('the alert rules in promtool', prometheusAvailable(), () => {
       printed: expect.stringContaining(`SUCCESS: ${ALERTS.length} rules found`),
     }))
 
-  test.each(Object.entries(CASES))('%s fires if it should, and only then', (alert, each) => {
+  test.each(Object.entries(CASES))('%s fires in its firing case, and not in its silent case', (alert, each) => {
     expect({ fires: isFiring(alert, each.fires, each), silent: isFiring(alert, each.silent, each) }).toEqual({
       fires: true,
       silent: false,

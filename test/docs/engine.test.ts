@@ -9,7 +9,7 @@ const chapters = readdirSync(new URL('processors/engine/', root), { withFileType
   .map(({ name }) => name)
 const filesOf = (chapter: string) => readdirSync(new URL(`processors/engine/${chapter}/`, root))
 
-/** The sections of the page by chapter, in the order of the page. */
+/** The sections of the page by chapter (a folder of the engine), in the order of the page. */
 const sections = new Map(
   page
     .split('\n## ')
@@ -27,7 +27,7 @@ test('the page names every file of a chapter, and no other', () => {
   for (const section of new Set(sections.values())) {
     const own = [...sections].filter(([, text]) => text === section).flatMap(([chapter]) => filesOf(chapter))
     const named = new Set([...section.matchAll(/`([a-z-]+\.ts)`/g)].map(([, file = '']) => file))
-    // A section can refer to a file of an earlier chapter.
+    // A section must name all files of its own chapters, and can also name files of other chapters.
     const all = chapters.flatMap(filesOf)
     for (const file of own) expect([...named], section.split('\n')[0]).toContain(file)
     for (const file of named) expect(all, section.split('\n')[0]).toContain(file)

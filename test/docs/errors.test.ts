@@ -16,7 +16,7 @@ const documented = readFileSync(join(root, 'docs', 'errors.md'), 'utf8')
   .split('\n')
   .flatMap((line) => /^\| `([^`]+)` \|/.exec(line)?.[1] ?? [])
 
-/** Every form in which the source contains a code: thrown, refused, or in a table of answers. */
+/** The forms in which the source contains the code of an error: as the code of a thrown error or a refusal, or in a table of answers. */
 const FORMS = [
   /new Fault\(\s*'([a-z0-9-]+)'/g,
   /new Problem\(\s*[^,()]+,\s*'([a-z0-9-]+)'/g,

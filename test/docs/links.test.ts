@@ -6,7 +6,7 @@ const root = join(import.meta.dirname, '..', '..')
 const docs = readdirSync(join(root, 'docs')).flatMap((name) => (name.endsWith('.md') ? [`docs/${name}`] : []))
 const pages = ['README.md', 'CONTRIBUTING.md', 'timestream-local/README.md', ...docs]
 
-/** The anchor of a heading, as code hosts make it. */
+/** Returns the anchor of a heading, by the rules of code hosts such as GitHub. */
 const anchorOf = (heading: string): string =>
   heading
     .toLowerCase()

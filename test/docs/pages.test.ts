@@ -11,6 +11,9 @@ test('the page of the public API shows the types that only other declarations na
     expect(page).toContain(`\n${declaration}`)
 })
 
-test.each(Object.entries(pages()))('%s is what the program prints (npm run pages writes it)', (path, printed) => {
-  expect(readFileSync(join(root, path), 'utf8')).toBe(printed)
-})
+test.each(Object.entries(pages()))(
+  '%s equals the output of the program (npm run pages updates it)',
+  (path, printed) => {
+    expect(readFileSync(join(root, path), 'utf8')).toBe(printed)
+  },
+)

@@ -88,7 +88,7 @@ describe('docs/reliability.md', () => {
   })
 
   test('describes every acknowledgement that must survive a power loss', () => {
-    // By the kind of acknowledgement. `together` is not one.
+    // Maps each kind of acknowledgement to its name on the page. `together` is no acknowledgement, so it is missing here.
     const PROMISES: Readonly<Record<string, string>> = {
       topic: 'topic',
       events: 'event',

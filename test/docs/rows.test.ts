@@ -22,7 +22,7 @@ const sources = FOLDERS.flatMap((folder) =>
     .map((name) => readFileSync(join(root, folder, name), 'utf8')),
 )
 
-/** A prefix or a whole value of a key, as code writes it. */
+/** The forms in which source code contains the prefix of a key or a complete key. */
 const KEY_PARTS = [
   /['`]([A-Z]{2,})#/g,
   /\bPK: '([A-Z]+)'/g,

@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import { expensesRecord } from '../../domains/expenses.ts'
 import { domainContract } from '../../testing/contract/contract.ts'
-import { DINNER, createCircle } from '../producers/expenses/circle.ts'
+import { DINNER, createGroupOfThree } from '../producers/expenses/group-of-three.ts'
 import { send, type AnswerBody } from '../../testing/edge/request.ts'
 import { aHistory, GROUPS, PEOPLE } from '../processors/expenses/arbitrary.ts'
 import { HASH, NOW } from '../processors/expenses/events.ts'
@@ -28,7 +28,7 @@ domainContract({
   history: aHistory,
   http: {
     prepare: async (edge) => {
-      const { id, group, ann, bob, invitation } = await createCircle(edge)
+      const { id, group, ann, bob, invitation } = await createGroupOfThree(edge)
       const expense = await ann.sendCommand('POST', `${group}/expenses`, DINNER)
       const settlement = await bob.sendCommand('POST', `${group}/settlements`, {
         toUserId: '123',

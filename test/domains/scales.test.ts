@@ -25,15 +25,16 @@ domainContract({
     }),
   },
   history: aHistory,
-  // The tare of a device that is not registered yet changes its keg only. Repeated after the registration, it changes the telemetry, too.
+  // A TareRecorded counts as applied only if it changed all projections. While the device is not registered, it changes only the keg. If the same
+  // event is repeated after the registration, it changes the telemetry, too.
   isApplied: ({ type }, changed) => (type === 'TareRecorded' ? !changed.includes(false) : changed.includes(true)),
   series: {
-    // A measurement of a tap's earlier state is remembered again if it is repeated. Its point is the same.
+    // A repeated measurement of a tap's earlier state can change an item again and returns the same point, so it never counts as applied.
     isApplied: ({ type }, changed) =>
       !['ReadingReported', 'TelemetryReported'].includes(type) && changed.includes(true),
   },
   http: {
-    // The edge of the suite has no series.
+    // The edge of this suite has no series store, so requests for series are answered with this code.
     unavailable: ['series-absent'],
     prepare: async (edge) => {
       const { token, keg } = await createRunningBar(edge)

@@ -24,7 +24,7 @@ const parts = () => {
 const backUp = (env: Env, folder: string, keys: string) => run(['backup', folder, '--keys', keys], env)
 const restore = (env: Env, folder: string, keys: string) => run(['restore', folder, '--keys', keys], env)
 
-/** Posts meals on four connections until it is stopped. Collects the acknowledged ids. */
+/** Posts meals on four connections until the test stops it. Collects the ids of the acknowledged meals. */
 const startLoad = (user: Client) => {
   const acknowledged: string[] = []
   let isStopped = false

@@ -3,7 +3,7 @@ import { afterEach, expect, test } from 'vitest'
 import {
   codesIn,
   committedOffsets,
-  crewsOf,
+  processesOn,
   GROUP,
   isReady,
   leaderOf,
@@ -13,7 +13,7 @@ import {
   statusOf,
   untilWhole,
   withAdmin,
-} from './crew.ts'
+} from './processes-under-load.ts'
 import { progress, progressOnEveryKey } from './load.ts'
 import { describeOnOwnServices } from './on-services.ts'
 import { client, meal, run, until } from './program.ts'
@@ -25,16 +25,19 @@ const REFUSED_MS = 60_000
 const MAX_ATTEMPTS = 3
 const NODES = [0, 1, 2]
 
-/** Every record has three replicas, of which two are required. After each fault every acknowledged event exists once, and the items equal their fold. */
+/**
+ * Each record has three replicas, and Kafka acknowledges it when two of them contain it. After each fault, every acknowledged event exists once,
+ * and the items equal their fold.
+ */
 describeOnOwnServices(
   'three brokers, an edge and two processors under load',
   (services) => {
-    // A failed test must not affect the next one.
+    // Starts brokers that a failed test left stopped, so that it does not affect the next test.
     afterEach(async () => {
       for (const index of NODES)
         if (!(await services.kafka.node(index).isUp())) await services.kafka.node(index).start()
     })
-    const startCrew = crewsOf(services)
+    const startProcesses = processesOn(services)
     const committing = (since: readonly string[]): Promise<void> =>
       until(
         async () => (await committedOffsets(services.kafka)).every((offset) => !since.includes(offset)),
@@ -44,7 +47,7 @@ describeOnOwnServices(
     test(
       'the leader of a partition is killed and restarted; doctor names it meanwhile',
       async () => {
-        const { env, edge, load, users, finish } = await startCrew('2026-10-01')
+        const { env, edge, load, users, finish } = await startProcesses('2026-10-01')
         await progress(load, edge, 40)
         const leader = await leaderOf(services.kafka, 0)
         await leader.kill()
@@ -70,7 +73,7 @@ describeOnOwnServices(
     test(
       'every broker is restarted normally, one after another',
       async () => {
-        const { edge, load, users, finish } = await startCrew('2026-10-02')
+        const { edge, load, users, finish } = await startProcesses('2026-10-02')
         for (const index of NODES) {
           await progress(load, edge, 30)
           await services.kafka.node(index).stop()
@@ -93,7 +96,7 @@ describeOnOwnServices(
           users,
           addProcessor,
           finish,
-        } = await startCrew('2026-10-03')
+        } = await startProcesses('2026-10-03')
         await progress(load, edge, 40)
         first?.kill('SIGKILL')
         await progressOnEveryKey(load, edge, users)
@@ -120,14 +123,14 @@ describeOnOwnServices(
           load,
           users,
           finish,
-        } = await startCrew('2026-10-04')
+        } = await startProcesses('2026-10-04')
         if (zombie === undefined) throw new Error('no processor')
-        // The moved checkpoint rejects most writes. The positions of the items reject the others.
+        // Counts the rejected writes of the paused process. A write is rejected by the moved checkpoint, or by the position of an item.
         const refused = async () =>
           (await metricOf(zombie, 'tributary_fold_conflicts_total')) +
           codesIn(zombie).filter((code) => code === 'checkpoint-moved').length
         await progress(load, edge, 40)
-        // Its session must end between a load and the following commit. While the store is paused, the processor waits there.
+        // The session of the processor must end between a load of items and the commit. While DynamoDB is paused, the processor waits at this point.
         for (let attempts = 0; attempts < ZOMBIES && (await refused()) === 0; attempts += 1) {
           process.kill(services.dynamodb.pid, 'SIGSTOP')
           await delay(20)
@@ -137,7 +140,7 @@ describeOnOwnServices(
           zombie.kill('SIGCONT')
           await until(
             () => isReady(zombie),
-            () => `it does not wake: ${zombie.stderr()}`,
+            () => `the resumed processor is not ready: ${zombie.stderr()}`,
           )
           await progressOnEveryKey(load, edge, users)
         }
@@ -150,12 +153,13 @@ describeOnOwnServices(
     test(
       'commits of offsets are rejected and the processors die: the checkpoints in the tables are enough',
       async () => {
-        const { edge, processors, load, users, addProcessor, finish } = await startCrew('2026-10-05')
+        const { edge, processors, load, users, addProcessor, finish } = await startProcesses('2026-10-05')
         await progress(load, edge, 40)
         await services.kafka.node(2).stop()
         const refused = (): boolean => processors.some((each) => codesIn(each).includes('offsets-refused'))
         try {
-          // A group that loses its coordinator now cannot form while no offset can be written, and then no commit is rejected. Lets the group form, and tries again.
+          // If the group lost its coordinator, it cannot form again while Kafka rejects offsets, and then it commits nothing that could be rejected.
+          // So each attempt first accepts offsets until the group has committed, and then rejects them.
           for (let attempts = 1; !refused(); attempts += 1) {
             await needForOffsets(services.kafka, 2)
             await committing(await committedOffsets(services.kafka))
@@ -186,7 +190,7 @@ describeOnOwnServices(
     test(
       'the offsets of the group have expired while no processor ran',
       async () => {
-        const { env, edge, processors, load, users, addProcessor, finish } = await startCrew('2026-10-06')
+        const { env, edge, processors, load, users, addProcessor, finish } = await startProcesses('2026-10-06')
         await progress(load, edge, 40)
         expect(await Promise.all(processors.map((each) => each.stop()))).toEqual([0, 0])
         await until(
@@ -206,7 +210,7 @@ describeOnOwnServices(
     test(
       'all brokers are down for a minute: every process reports it, and continues by itself afterwards',
       async () => {
-        const { env, edge, processors, load, tokens, users, finish } = await startCrew('2026-10-07')
+        const { env, edge, processors, load, tokens, users, finish } = await startProcesses('2026-10-07')
         await progress(load, edge, 40)
         const gone = Date.now()
         await Promise.all(NODES.map((index) => services.kafka.node(index).kill()))

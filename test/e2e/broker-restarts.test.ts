@@ -1,23 +1,23 @@
 import { readFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterEach, expect, test } from 'vitest'
-import { ROLES, untilWhole } from './crew.ts'
+import { ROLES, untilWhole } from './processes-under-load.ts'
 import { describeOnOwnServices } from './on-services.ts'
 import { startServer, until } from './program.ts'
 import type { Server } from './program.ts'
 
 const NODES = [0, 1, 2]
-/** A stop ends a process after 25 s at the latest. */
+/** The program ends at most 25 s after SIGTERM. A process that still runs after this time counts as spinning. */
 const STOP_BOUND_MS = 60_000
 const WINDOW_MS = 4_000
-/** The share of one core. */
+/** The maximum share of one core that an idle process may use. */
 const IDLE_SHARE = 0.5
 const TICKS_PER_SECOND = 100
 const TIMEOUT_MS = 900_000
 
-/** Seconds of processor time that a process has used so far. */
+/** The processor time that a process has used so far, in seconds. */
 const cpuSecondsOf = ({ pid }: Server): number => {
-  // The second field is the name in parentheses, which may contain spaces; the third comes after it.
+  // The second field is the name in parentheses, which may contain spaces. So the text is cut after it, and fields[0] is the third field.
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
     .replace(/^.*\) /, '')
     .split(' ')
@@ -30,7 +30,7 @@ const shareOf = async (server: Server): Promise<number> => {
   return (cpuSecondsOf(server) - cpu) / ((performance.now() - from) / 1000)
 }
 
-/** The exit code, or `spins` if the process does not end in time. */
+/** Stops the process. Resolves to its exit code, or to `spins` if it does not end within STOP_BOUND_MS. */
 const stopped = async (server: Server): Promise<unknown> => {
   const late = new AbortController()
   const bound = delay(STOP_BOUND_MS, 'spins', { signal: late.signal, ref: false }).catch(() => 'ended')
@@ -58,7 +58,7 @@ describeOnOwnServices(
         const ends: unknown[] = []
         for (const index of NODES) {
           const [first, second] = leaving as [Server, Server]
-          // One process stops while the broker leaves, the other while it returns: then the clients rebuild their fetchers.
+          // kafkajs rebuilds its fetchers when a broker leaves and when it returns. One process stops during each of these.
           const gone = services.kafka.node(index).stop()
           await delay(500 * index)
           ends.push(await stopped(first))
@@ -69,7 +69,7 @@ describeOnOwnServices(
           ends.push(await ending)
           await untilWhole(services.kafka)
         }
-        // A stop that reaches its time limit ends with 1. A process that spins does not end.
+        // The exit code is 0, or 1 if the stop reached its time limit. A process that spins does not end.
         for (const end of ends) expect([0, 1]).toContain(end)
         const running = [...staying, ...leaving]
         for (const server of running)

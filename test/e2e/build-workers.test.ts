@@ -11,7 +11,7 @@ import { meals } from '../../processors/meals/domain.ts'
 import { canonical } from '../../projections/item.ts'
 import { openCodec } from '../../schemas/codec.ts'
 
-// The workers are threads of the built program.
+// Imports the built program, because the worker threads load built files.
 const { buildShared } = (await import(
   new URL('../../dist/host/wiring/build-workers.js', import.meta.url).href
 )) as typeof workers
@@ -38,7 +38,7 @@ const withLog = async (count: number, use: (bench: Bench) => Promise<void>): Pro
   }
 }
 
-/** Generation 2 equals the generation 1 of one thread, including checkpoints. */
+/** Builds generation 1 with one thread, and expects generation 2, which several workers built, to be equal, including checkpoints. */
 const expectBuiltAlone = async ({ data, log, ends }: Bench): Promise<void> => {
   const tables = await openTables(join(data, 'tables'))
   const [alone, shared] = [await tables.create(meals.table, 1), await tables.create(meals.table, 2)]
@@ -55,7 +55,7 @@ const expectBuiltAlone = async ({ data, log, ends }: Bench): Promise<void> => {
   await tables.close()
 }
 
-/** The files below a folder that this process, with its threads, has open. Only Linux lists them. */
+/** The files below a folder that this process and its threads have open. Empty if the system has no /proc, which only Linux has. */
 const openFilesOf = (folder: string): readonly string[] => {
   if (!existsSync('/proc/self/fd')) return []
   const targetOf = (descriptor: string): string => {
@@ -86,7 +86,7 @@ test(
     withLog(12_000, async (bench) => {
       const stopping = new AbortController()
       const work = { ...bench, codec, generation: 2, unsent: [], workers: 3, workingSet: 50_000 }
-      // Without a pace the workers can reach the end before this thread handles their progress.
+      // The limit of writes makes the workers slow. Without it, they can reach the end before this thread handles their progress.
       const stopped = buildShared(bench, meals, {
         ...work,
         writesPerSecond: 1_500,

@@ -23,14 +23,14 @@ import {
 
 const program = join(import.meta.dirname, '..', '..', 'bin', 'tributary.js')
 
-/** A record of another producer, appended before the program starts. */
+/** Appends a record, as another producer could, to the log of a stopped program. */
 const plant = async (folder: string, key: string, value: Uint8Array): Promise<void> => {
   const logs = lmdbLogs({ folder: join(folder, 'log') })
   await (await logs.open(meals.topic)).append([{ key, value }])
   await logs.close()
 }
 
-/** Every command once, with its exit code. Each command finds the results of those before it. The other tests run commands inside the test process. */
+/** Every command once, with the expected exit code. The commands run in this order on one data folder, each in a process of its own. */
 const EACH: readonly (readonly [args: readonly string[], code: number])[] = [
   [['token', 'create', '--user', 'ann'], 0],
   [['token', 'list'], 0],
@@ -65,10 +65,10 @@ const EACH: readonly (readonly [args: readonly string[], code: number])[] = [
   [['start', '--print-config'], 0],
 ]
 
-/** Only the test of `events --follow` appends events here: it lists all of them. */
+/** The test of `events --follow` lists all events of this server, so no other test may append events to it. */
 const shared = sharedServer()
 
-/** The names of the commands that run something, such as `parked list`. */
+/** The full names of the commands without subcommands, such as `parked list`. */
 const namesOf = (command: Command, path: readonly string[] = []): readonly string[] =>
   command.commands.flatMap((each) =>
     each.commands.length > 0 ? namesOf(each, [...path, each.name()]) : [[...path, each.name()].join(' ')],
@@ -90,7 +90,7 @@ describe('commands', { timeout: 120_000 }, () => {
       ).toSorted(),
     ).toEqual(names.toSorted())
     const env = { TRIBUTARY_DATA: freshFolder() }
-    // Next to a server a command loads half as much.
+    // Next to a running server, commands start faster, because they load fewer modules.
     await startServer(env)
     for (const [args, code] of EACH) {
       const ran = await runProcess(args, env)
@@ -102,7 +102,7 @@ describe('commands', { timeout: 120_000 }, () => {
   test('events --follow begins at the end of the log or with the last events, and ends with 130 when it is interrupted', async () => {
     const { env, server } = await shared()
     const ann = client(server.url, await newToken(env, 'ann'))
-    /** The meals of the printed events, up to one that is posted meanwhile. `PatIssued` is returned as its type. */
+    /** Runs `events --follow`, posts a meal, and returns the printed meals up to this one. A `PatIssued` event is returned as its type. */
     const follow = async (args: readonly string[], posted: number): Promise<readonly string[]> => {
       const following = spawn(process.execPath, [program, 'events', '--follow', '--json', ...args], {
         env: cleanEnv(env),

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { describeWith, type Available } from '../services/available.ts'
 import { runOk } from './program.ts'
 
-/** The candidates that a shell offers for each of these lines. The last word is the one being typed. */
+/** Lines on a command line. For the last word of each, a shell must offer the candidates `offers`, and none of `not`. */
 const CASES: readonly {
   readonly line: string
   readonly offers: readonly string[]
@@ -40,7 +40,7 @@ const runShell = (name: string, args: readonly string[], input = ''): readonly s
     .filter((line) => line !== '')
 }
 
-/** How each shell requests candidates. zsh needs a terminal for that, so the test calls the function of its script. */
+/** Returns the candidates for a line, by shell. zsh completes only on a terminal, so there the test calls the function of the completion script. */
 const CANDIDATES: Readonly<Record<string, (script: string, line: string) => readonly string[]>> = {
   bash: (script, line) => {
     const words = line.split(' ')

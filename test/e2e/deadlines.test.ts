@@ -4,13 +4,16 @@ import { expect, onTestFinished, test } from 'vitest'
 import WebSocket from 'ws'
 import { connected, deviceAt } from '../producers/mqtt/bar.ts'
 import { startProxy } from '../services/proxy.ts'
-import { untilWhole } from './crew.ts'
+import { untilWhole } from './processes-under-load.ts'
 import { describeOnOwnServices } from './on-services.ts'
 import type { Services } from './on-services.ts'
 import { client, meal, startServer, runOk, until } from './program.ts'
 import type { Server } from './program.ts'
 
-/** Requests must be answered within 10 s, and probes within 5 s. The bounds are far above these times, and far below the time of a hanging service. */
+/**
+ * The program answers requests within 10 s and probes within 5 s. These limits of the test are higher, for a busy machine, and far below the time
+ * for which a service hangs.
+ */
 const [REQUEST_BOUND_MS, PROBE_BOUND_MS] = [25_000, 15_000]
 const TIMEOUT_MS = 600_000
 /** Names of errors that client libraries and the system throw. */
@@ -52,7 +55,7 @@ const openBar = async (services: Services) => {
 
 type Bar = Awaited<ReturnType<typeof openBar>>
 
-/** The bot was added to an unknown chat, so the edge appends an event. */
+/** An update of Telegram: the bot was added to a new chat. The edge appends an event for it. */
 const newChat = () => ({
   update_id: 1,
   my_chat_member: {

@@ -60,7 +60,7 @@ test('a day rule of 5 AM instead of 4 AM is shown item by item before the flip, 
     ]),
   )
 
-  // The new generation does not serve yet, and folds new events.
+  // The new generation does not serve yet. It already folds new events.
   expect(await statusOf(env)).toMatchObject({ generation: 1, foldVersion: 1 })
   expect((await ann.get('/v1/summaries?from=2026-11-14&to=2026-11-16')).body['items']).toHaveLength(3)
   expect((await ann.post('/v1/meals', eaten('Brunch', '2026-11-16T11:00:00+01:00', 400))).status).toBe(201)

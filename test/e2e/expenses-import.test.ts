@@ -75,7 +75,8 @@ describe('import expenses', { timeout: 120_000 }, () => {
     const first = await run(['import', 'expenses', file, '--json'], env)
     expect(first.code).toBe(1)
     expect(JSON.parse(first.stdout)).toMatchObject({
-      // Bob of g1 is no member in the file, so the import lets him join and leave. g2 does not exist, so nothing of it is appended.
+      // Bob has a part in an expense of g1 and is no member in the file, so the import appends that he joins and leaves. The file does not create
+      // group g2, so the expense of g2 is not appended.
       rows: 706,
       changed: 703,
       events: 706,

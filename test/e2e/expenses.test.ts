@@ -1,17 +1,17 @@
 import { describe, expect, test } from 'vitest'
 import { client, freshFolder, run, startServer, statusOf, runOk } from './program.ts'
-import { DINNER, liveTogether, seen } from './roommates.ts'
+import { DINNER, createSharedExpenses, readAnswers } from './shared-expenses.ts'
 
 describe('from a group to what its members owe, embedded', { timeout: 180_000 }, () => {
   test('E46 groups, expenses and settlements become exact balances and debts; kill -9 loses nothing; rebuild, verify and explain agree', async () => {
     const env = { TRIBUTARY_DATA: freshFolder() }
     const first = await startServer(env)
-    const room = await liveTogether(env, first.url)
+    const shared = await createSharedExpenses(env, first.url)
     const {
       groupId,
       group,
       tokens: [ann],
-    } = room
+    } = shared
     expect((await client(first.url, ann).get(`${group}/balances`)).body['items']).toMatchObject([
       {
         currency: 'EUR',
@@ -28,18 +28,18 @@ describe('from a group to what its members owe, embedded', { timeout: 180_000 },
         ],
       },
     ])
-    const before = await seen(room, first.url)
+    const before = await readAnswers(shared, first.url)
     first.kill('SIGKILL')
     await first.ended
     const second = await startServer(env)
-    expect(await seen(room, second.url)).toEqual(before)
+    expect(await readAnswers(shared, second.url)).toEqual(before)
     expect(
       await client(second.url, ann).post(`${group}/expenses`, DINNER, { 'idempotency-key': 'dinner' }),
     ).toMatchObject({ status: 201, body: { amount: '90.01' } })
 
     await runOk(['rebuild', 'expenses', '--yes'], env)
     expect(await statusOf(env, 'expenses')).toMatchObject({ generation: 2, table: 'FractiTable.g2', parked: 0 })
-    expect(await seen(room, second.url)).toEqual(before)
+    expect(await readAnswers(shared, second.url)).toEqual(before)
     expect(await run(['verify', 'expenses'], env)).toMatchObject({ code: 0 })
     expect(
       JSON.parse(await runOk(['explain', 'expenses', `GROUP#${groupId}`, 'BALANCE#EUR', '--json'], env)),

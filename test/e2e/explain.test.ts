@@ -45,7 +45,7 @@ describe('explain', { timeout: 120_000 }, () => {
       { mealCount: 2 },
     ])
 
-    // `events` up to a moment lists as many events as `explain` counts up to it.
+    // `events --to` ends with the same event as `explain --as-of` at the same time.
     const events = (await runOk(['events', '--to', new Date(second.appendedAt + 1).toISOString(), '--json'], env))
       .split('\n')
       .map((line) => JSON.parse(line) as { position: string; appendedAt: string })

@@ -1,4 +1,4 @@
-// Run by lock.test.ts as a child process: tries to hold the folder for each line that it receives, and prints the outcome. Ends when it is killed.
+// A child process of lock.test.ts: for each line on stdin it tries to lock the folder, and prints the outcome. Ends when it is killed.
 import { createInterface } from 'node:readline'
 import { lockFolder } from '../../host/folder/folder.ts'
 import { isFault } from '../../schemas/fault.ts'

@@ -22,7 +22,7 @@ const meal = (index: number) => ({
   fat: 5,
 })
 
-const holding = (folder: string): readonly string[] =>
+const filesContainingWords = (folder: string): readonly string[] =>
   readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(
     (name) =>
       statSync(join(folder, name)).isFile() && WORDS.some((word) => readFileSync(join(folder, name)).includes(word)),
@@ -57,17 +57,17 @@ describe('tributary forget', { timeout: 240_000 }, () => {
     await eat(server.url, token, 60)
     expect(await run(['rebuild', 'meals', '--no-flip', '--yes'], env)).toMatchObject({ code: 0 })
     await until(
-      () => Promise.resolve(holding(env.TRIBUTARY_DATA).length > 0),
+      () => Promise.resolve(filesContainingWords(env.TRIBUTARY_DATA).length > 0),
       () => 'the items are not on disk',
     )
     const forgot = JSON.parse(await runOk(['forget', '--subject', 'ann', '--yes', '--json'], env)) as object
     expect(forgot).toMatchObject({ subject: 'ann', was: 'known', items: 61, left: [] })
-    expect(holding(env.TRIBUTARY_DATA)).toEqual([])
+    expect(filesContainingWords(env.TRIBUTARY_DATA)).toEqual([])
     expect(await client(server.url, token).get('/v1/meals?day=2026-11-16')).toMatchObject({ status: 401 })
     expect(await run(['verify'], env)).toMatchObject({ code: 0 })
     expect(await run(['rebuild', 'meals', '--yes'], env)).toMatchObject({ code: 0 })
     expect(await run(['verify'], env)).toMatchObject({ code: 0 })
-    expect(holding(env.TRIBUTARY_DATA)).toEqual([])
+    expect(filesContainingWords(env.TRIBUTARY_DATA)).toEqual([])
     expect(await runOk(['forget', 'ann', '--yes'], env)).toContain('already forgotten')
     const back = await newToken(env, 'ann')
     expect(
@@ -82,14 +82,14 @@ describe('tributary forget', { timeout: 240_000 }, () => {
     ).toEqual(['Somebody new'])
     expect(await server.stop()).toBe(0)
     for (const word of WORDS) expect(server.stderr()).not.toContain(word)
-    expect(holding(env.TRIBUTARY_DATA)).toEqual([])
+    expect(filesContainingWords(env.TRIBUTARY_DATA)).toEqual([])
   })
 
-  test('without a server: the same', async () => {
+  test('without a server the result is the same', async () => {
     const env = { TRIBUTARY_DATA: (await mealsOfAnn()).folder }
-    expect(holding(env.TRIBUTARY_DATA).length).toBeGreaterThan(0)
+    expect(filesContainingWords(env.TRIBUTARY_DATA).length).toBeGreaterThan(0)
     expect(await runOk(['forget', '--subject', 'ann', '--yes'], env)).toContain('ann is forgotten')
-    expect(holding(env.TRIBUTARY_DATA)).toEqual([])
+    expect(filesContainingWords(env.TRIBUTARY_DATA)).toEqual([])
     expect(await run(['verify'], env)).toMatchObject({ code: 0 })
   })
 
@@ -106,7 +106,7 @@ describe('tributary forget', { timeout: 240_000 }, () => {
       server = await startServer(env)
     }
     expect(await run(['forget', '--subject', 'ann', '--yes'], env)).toMatchObject({ code: 0 })
-    expect(holding(env.TRIBUTARY_DATA)).toEqual([])
+    expect(filesContainingWords(env.TRIBUTARY_DATA)).toEqual([])
     expect(await run(['verify'], env)).toMatchObject({ code: 0 })
     expect(await client(server.url, token).get('/v1/meals?day=2026-11-16')).toMatchObject({ status: 401 })
     await server.stop()

@@ -42,7 +42,7 @@ describeOnServices(
       }
       await more(150)
 
-      // Slow enough to be killed while it writes to DynamoDB.
+      // The limit of writes makes the rebuild so slow that the test can kill it while it writes to DynamoDB.
       const killed = spawn(
         process.execPath,
         [program, 'rebuild', 'meals', '--no-flip', '--yes', '--max-writes-per-second', '20'],

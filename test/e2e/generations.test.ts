@@ -15,7 +15,7 @@ import type { Env } from './program.ts'
 
 const program = join(import.meta.dirname, '..', '..', 'bin', 'tributary.js')
 
-/** A data folder with this number of events in its log. The first generation has folded them. */
+/** Fills a data folder with this number of events, which generation 1 has folded. */
 const fill = async (data: string, events: number): Promise<void> => {
   const codec = openCodec()
   const logs = await openEmbeddedLogs(data, 'write')
@@ -53,7 +53,7 @@ interface Row {
 const rows = async (env: Env): Promise<readonly Row[]> =>
   (await runOk(['generations', 'meals', '--json'], env)).split('\n').map((line) => JSON.parse(line) as Row)
 
-/** A rebuild in its own process, slow enough to be killed in the middle. */
+/** Starts a rebuild in its own process. The arguments must make it so slow that the test can interrupt it in the middle. */
 const slowRebuild = (env: Env, args: readonly string[]) => {
   const child = spawn(process.execPath, [program, 'rebuild', 'meals', '--yes', ...args], {
     env: cleanEnv(env),
@@ -105,7 +105,7 @@ describe('generations, embedded', { timeout: 300_000 }, () => {
     })
   })
 
-  longTest('a rebuild shared among workers, killed in the middle, is gone on with by each of them', async () => {
+  longTest('a rebuild shared among workers and killed in the middle is continued by each worker', async () => {
     const data = freshFolder()
     await fill(data, 100_000)
     const env = { TRIBUTARY_DATA: data }
@@ -207,7 +207,7 @@ describe('generations, embedded', { timeout: 300_000 }, () => {
   })
 })
 
-/** Reads a day repeatedly. The list never becomes shorter with another generation, and contains the reader's own writes at once. */
+/** Posts meals of one day, and reads each meal and the summary of the day at once. `stop` returns a line for each wrong answer. */
 const watchDay = (url: string, token: string) => {
   const seen: string[] = []
   let running = true
@@ -215,7 +215,7 @@ const watchDay = (url: string, token: string) => {
     const me = client(url, token)
     for (let index = 0; running; index += 1) {
       const posted = await me.post('/v1/meals', meal(index, '2026-10-05'))
-      // 202: a busy machine folds later than the edge waits. The event is in the log, and the reads below wait for it.
+      // 202: on a busy machine, the event can be folded after the edge stopped waiting. The event is in the log, and the reads below wait for it.
       if (posted.status !== 201 && posted.status !== 202) {
         seen.push(`posting: ${posted.status} ${JSON.stringify(posted.body)}`)
         continue

@@ -15,7 +15,7 @@ import {
 } from './imports.ts'
 import { freshFolder, run, sharedServer, startCommand, startServer, until } from './program.ts'
 
-/** Two tests import into the same server: one for ada, the other for eve. */
+/** Two tests import into this server: one test for the user ada, the other for eve. */
 const shared = sharedServer()
 
 describe('a repeated import', { timeout: 180_000 }, () => {
@@ -33,7 +33,7 @@ describe('a repeated import', { timeout: 180_000 }, () => {
     expect(await run(['verify'], env)).toMatchObject({ code: 0 })
   })
 
-  test('at the same time appends each event once', async () => {
+  test('by two processes at the same time appends each event once', async () => {
     const { env } = await shared()
     await importTwiceAtOnce(env)
   })

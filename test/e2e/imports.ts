@@ -17,7 +17,7 @@ const mealRow = (nth: number, user: string) => ({
   userDate: '2024-03-01',
 })
 
-/** Meals of two people, and for one of them targets, a nutrient and a token. */
+/** Rows of an older meals table: `count` meals of the user and of bob, and targets, a nutrient and a token of the user. */
 export const mealRows = (count: number, user = 'ada'): readonly object[] => [
   ...Array.from({ length: count }, (_, nth) => mealRow(nth, user)),
   {
@@ -118,7 +118,7 @@ const reportOf = ({ stdout, stderr }: Ran): Report => {
 export const importFile = async (env: Env, domain: string, file: string): Promise<Report> =>
   reportOf(await run(['import', domain, file, '--json'], env))
 
-/** Every event in the log of a domain, as its id. */
+/** The ids of all events in the log of a domain. */
 export const eventIds = async (env: Env, domain: string): Promise<readonly string[]> =>
   (await metasIn(env, domain)).map(({ eventId }) => eventId)
 
@@ -132,7 +132,7 @@ const metasIn = async (env: Env, domain: string): Promise<readonly ShownEvent['e
     .filter((line) => line !== '')
     .map((line) => (JSON.parse(line) as ShownEvent).event.meta)
 
-/** Imports a file, the file again, its rows in another order, and its two halves: only the first import appends. */
+/** Imports a file, then the same file, its rows in another order, and its two halves. Checks that only the first import appends events. */
 export const importAgain = async (env: Env, domain: string, rows: readonly object[]): Promise<void> => {
   const file = fileOf(rows)
   const first = await importFile(env, domain, file)
@@ -147,7 +147,7 @@ export const importAgain = async (env: Env, domain: string, rows: readonly objec
   for (const other of others) {
     const again = await importFile(env, domain, other)
     expect(again).toMatchObject({ events: 0, unreadable: [] })
-    // Several rows of a refused group stem from one line.
+    // A refused row is not known, and can have several entries in `refused`, so the numbers are compared only if none is refused.
     if (again.refused.length === 0) expect(again.known).toBe(again.rows)
     expect(await eventIds(env, domain)).toEqual(ids)
   }
@@ -191,7 +191,7 @@ export const importAfterChanges = async (env: Env, server: Server): Promise<void
 const importedEvents = async (env: Env): Promise<readonly string[]> =>
   (await metasIn(env, 'meals')).filter(({ source }) => source === 'import').map(({ eventId }) => eventId)
 
-/** Two imports of one file at the same time append each event once. */
+/** Imports one file by two processes at the same time. Checks that each event is appended once. */
 export const importTwiceAtOnce = async (env: Env): Promise<void> => {
   const file = fileOf(mealRows(1_500, 'eve'))
   const importing = async () => reportOf(await runProcess(['import', 'meals', file, '--json'], env))

@@ -8,7 +8,7 @@ import type { Load } from './load.ts'
 import { client, newToken, startCommand, startServer, runOk } from './program.ts'
 import type { Env, Ran, Server, Started } from './program.ts'
 
-/** The operation next to the load at the moment of the kill. */
+/** The operation that runs during the load when the test kills a process. */
 type Doing = 'load' | 'rebuild' | 'resume' | 'flip' | 'drop'
 type Victim = 'server' | 'command' | 'both'
 type Row = Pick<GenerationRow, 'generation' | 'state' | 'items'>
@@ -26,7 +26,7 @@ export interface Killed {
   readonly acknowledged: number
   /** Number of kills by operation, killed process and resulting state. */
   readonly moments: ReadonlyMap<string, number>
-  /** Lost, doubled, refused or failed requests. Must stay empty. */
+  /** Lost or doubled events, and refused or failed requests. Must stay empty. */
   readonly problems: readonly string[]
 }
 
@@ -47,10 +47,10 @@ const CONNECTIONS = 6
 const FIRST_ACKS = 1_000
 const KEYS_A_CYCLE = 1_000_000
 const MOST_GENERATIONS = 4
-/** Far longer than any waiting command takes. */
+/** A command that runs longer than this counts as hanging. */
 const HANGS_MS = 180_000
 
-/** Runs the embedded program under load and kills it with SIGKILL repeatedly. Compares all acknowledged requests after every cycle. */
+/** Runs the embedded program under load and kills it by SIGKILL repeatedly. After every cycle, compares its items with all acknowledged requests. */
 export const killCycles = async (options: KillOptions): Promise<Killed> => {
   const { env, cycles, seed, report } = options
   const server = await startServer(env)
@@ -90,7 +90,7 @@ const inLoad = async (world: World, cycle: number, during: (load: Load) => Promi
   world.problems.push(...load.unexpected, ...(await differencesOf(load, at)), ...(await earlierDays(world)))
 }
 
-/** The sums of all days so far, for every user. */
+/** Returns the differences between the shown and the expected sums, for all users and all days so far. */
 const earlierDays = async ({ server, tokens, sums }: World): Promise<readonly string[]> => {
   const found = await Promise.all(
     tokens.map(async (token, user) => {
@@ -131,7 +131,7 @@ const summariesOf = async (
 const rowsOf = async ({ env }: Pick<World, 'env'>): Promise<readonly Row[]> =>
   (await runOk(['generations', 'meals', '--json'], env)).split('\n').map((line) => JSON.parse(line) as Row)
 
-/** One undisturbed rebuild. */
+/** Measures one undisturbed rebuild: its writes to the control table and its duration. */
 const measure = async (world: World): Promise<void> => {
   const watching = controlChanges(world.env)
   const began = Date.now()
@@ -141,7 +141,7 @@ const measure = async (world: World): Promise<void> => {
   world.rows = await rowsOf(world)
 }
 
-/** Every step of a rebuild, a flip and a drop writes to the control table. Its files show the moment. */
+/** Watches the files of the control table. Every step of a rebuild, a flip and a drop writes to them, so the test can kill at a given step. */
 const controlChanges = ({ TRIBUTARY_DATA }: KillOptions['env']) => {
   const stopping = new AbortController()
   let seen = 0
@@ -195,7 +195,7 @@ const killServer = async (world: World, command?: Started): Promise<void> => {
   world.server.kill('SIGKILL')
   await world.server.ended
   world.server = await startServer(world.env).catch(async (error: unknown) => {
-    // A command that finds no server locks the folder until it ends.
+    // The command of the cycle found no server, so it locked the folder. The server can start when the command has ended.
     if (command === undefined || !String(error).includes('data-folder-in-use')) throw error
     await command.ended
     return startServer(world.env)
@@ -207,7 +207,7 @@ const commandOf = ({ random, rows }: World, doing: Exclude<Doing, 'load'>): read
   if (doing === 'flip') return ['flip', 'meals', '--to', other()]
   if (doing === 'drop') return ['generations', 'meals', '--drop', other(), '--yes']
   const items = rows.find(({ state }) => state === 'serving')?.items ?? 0
-  // Some are slow enough to be killed while they fold.
+  // Makes 6 of 10 rebuilds so slow that they can be killed while they fold.
   const slowly = random.chance(0.6) ? ['--max-writes-per-second', String(Math.max(500, Math.ceil(items / 2)))] : []
   return ['rebuild', 'meals', '--yes', ...slowly, ...(doing === 'resume' ? ['--resume'] : [])]
 }
@@ -222,7 +222,7 @@ const killDuring = async (world: World, doing: Exclude<Doing, 'load'>, victim: V
   await delay(random.between(0, 5))
   watching.stop()
   if (victim !== 'server') command.kill('SIGKILL')
-  // If the command ended before its kill, the kill strikes the server.
+  // If the command ended before its kill, the test kills the server instead.
   const isOver = victim === 'command' && (await command.ended).code !== null
   if (victim !== 'command' || isOver) await killServer(world, command)
   await judge(world, command, victim)
@@ -239,7 +239,8 @@ const judge = async ({ problems }: World, { ended, kill }: Started, victim: Vict
   )
   const { code, stderr }: Ran = await ended
   patience.abort()
-  // Without a server no processor follows, and the next server can lock the folder before the command. The command reports both, and is repeated.
+  // If the server was killed, a command may report that the server is gone, that no processor follows a generation, or that the next server has
+  // locked the folder.
   const isExcused = victim === 'server' && /server-gone|data-folder-in-use|generation-unfollowed/.test(stderr)
   if (code !== null && code !== 0 && !isExcused)
     problems.push(`a command that nobody killed ended with ${code}: ${stderr}`)
@@ -258,7 +259,7 @@ const leftBy = (before: readonly Row[], after: readonly Row[]): string => {
   return after.length < before.length ? 'after the drop' : 'nothing changed'
 }
 
-/** Drops the other generations, so that a long run does not follow more and more of them. */
+/** Drops generations that do not serve, so that in a long run the program does not follow more and more generations. */
 const tidy = async (world: World): Promise<void> => {
   for (const { generation, state } of world.rows) {
     if (world.rows.length < MOST_GENERATIONS && state !== 'dropping') continue

@@ -4,7 +4,7 @@ import { KILL_CYCLES } from './kill-count.ts'
 import { killCycles } from './kill-cycles.ts'
 import { freshFolder } from './program.ts'
 
-/** `KILL_CYCLES=300 KILL_SEED=7 npm run kill-cycles` runs longer, with other moments. */
+/** Runs as configured: `KILL_CYCLES=300 KILL_SEED=7 npm run kill-cycles` makes 300 kills at other moments. */
 const isConfigured = process.env['KILL_CYCLES'] !== undefined
 const CYCLES = Number(process.env['KILL_CYCLES'] ?? (isLong ? KILL_CYCLES.long : KILL_CYCLES.short))
 const SEED = Number(process.env['KILL_SEED'] ?? 1)
@@ -28,7 +28,7 @@ test(
       ].join('\n'),
     )
     expect(problems, `seed ${SEED}, ${last}`).toEqual([])
-    // A few cycles reach only some of the moments.
+    // Only a long run is certain to kill during rebuilds and flips, too.
     for (const doing of CYCLES < KILL_CYCLES.long ? ['load'] : ['load', 'rebuild', 'flip'])
       expect(
         [...moments.keys()].some((moment) => moment.startsWith(doing)),

@@ -4,9 +4,9 @@ import type { Client, Server } from './program.ts'
 
 /** The requests of the client and their answers. */
 export interface Load {
-  /** Ids of meals by Idempotency-Key, as answered with 201 or 200. */
+  /** Acknowledged meals: the id in the answer 201 or 200, by Idempotency-Key. */
   readonly acked: Map<string, string>
-  /** Keys of requests without an answer. Their events may be in the log. */
+  /** The Idempotency-Keys of requests without an answer. Their events may be in the log. */
   readonly unknown: Set<string>
   /** All other answers. Must stay empty. */
   readonly unexpected: string[]
@@ -19,15 +19,15 @@ export interface LoadOptions {
   readonly url: () => string
   readonly tokens: readonly string[]
   readonly connections: number
-  /** The day of all meals. */
+  /** The day of all meals. Default: 2026-11-16. */
   readonly day?: string
-  /** The number of the first Idempotency-Key. Each next number is one higher. */
+  /** The first Idempotency-Key, a number. Each next key is one higher. Default: 0. */
   readonly first?: number
 }
 
 const DAY = '2026-11-16'
 
-/** Posts meals with their own Idempotency-Key on several connections at once. Continues after interruptions. */
+/** Posts meals on several connections at once, each with its own Idempotency-Key, until `stop`. Continues when the server is back after a failure. */
 export const startLoad = ({ url, tokens, connections, day = DAY, first = 0 }: LoadOptions): Load => {
   const acked = new Map<string, string>()
   const unknown = new Set<string>()
@@ -53,7 +53,7 @@ export const startLoad = ({ url, tokens, connections, day = DAY, first = 0 }: Lo
     while (running) {
       const key = String(next++)
       await post(key, url())
-      // No answer: the server may be down. Repeats the request with the same key, as a careful client does.
+      // Without an answer, the server may be down. Repeats the request with the same key, as a client should, so that the meal is not logged twice.
       while (running && unknown.has(key)) {
         await delay(100)
         await post(key, url())
@@ -86,7 +86,7 @@ export const progress = (load: Load, { stderr }: Pick<Server, 'stderr'>, acks: n
   )
 }
 
-/** Resolves when all keys, and so all partitions, make progress. */
+/** Resolves when requests of every user, and therefore of every partition, were acknowledged since the call. */
 export const progressOnEveryKey = (load: Load, { stderr }: Pick<Server, 'stderr'>, users: number): Promise<void> => {
   const before = load.acked.size
   const progressed = (): boolean => {
@@ -100,7 +100,7 @@ export const progressOnEveryKey = (load: Load, { stderr }: Pick<Server, 'stderr'
   )
 }
 
-/** The expected sums of the day for each token. */
+/** The expected number of meals and sum of calories of the day, for each token. */
 export const expectedDays = (
   { acked }: Load,
   { tokens }: Pick<LoadOptions, 'tokens'>,

@@ -13,12 +13,12 @@ const code = (of: string) => expect.objectContaining({ code: of })
 const fromSource = join(import.meta.dirname, '../from-source.mjs')
 
 interface Locker {
-  /** Lets the process try to hold the folder. Resolves to `held` or the code of the fault. */
+  /** Lets the process try to lock the folder. Resolves to `held` or the code of the fault. */
   tryLock(): Promise<string>
   kill(): Promise<void>
 }
 
-/** A process with its own temporary folder. */
+/** Starts folder-locker.ts, a process with its own temporary folder. */
 const startLocker = (folder: string): Locker => {
   const child = spawn(
     process.execPath,
@@ -70,7 +70,7 @@ describe('the folder lock', { timeout: 60_000 }, () => {
     const folder = freshFolder()
     let waiting = Array.from({ length: 6 }, () => startLocker(folder))
     while (waiting.length >= 3) {
-      const outcomes = await Promise.all(waiting.map((holder) => holder.tryLock()))
+      const outcomes = await Promise.all(waiting.map((locker) => locker.tryLock()))
       expect(outcomes.filter((outcome) => outcome !== 'data-folder-in-use')).toEqual(['held'])
       await waiting[outcomes.indexOf('held')]?.kill()
       waiting = waiting.filter((_, index) => outcomes[index] !== 'held')

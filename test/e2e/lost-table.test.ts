@@ -36,7 +36,7 @@ describeOnServices('a lost table, on Kafka and DynamoDB Local', (services) => {
   const tables = async (): Promise<readonly string[]> =>
     (await connect({ endpoint: services.dynamodb.endpoint }).listTables({})).TableNames ?? []
 
-  /** Meals of ann, and the answers about them. */
+  /** Posts five meals of ann. Returns her client, and the answer that shows them. */
   const pour = async (env: Env, server: Server) => {
     const ann = client(server.url, await newToken(env, `ann-${process.pid}-${Date.now()}`))
     for (let index = 0; index < 5; index += 1) expect((await ann.post('/v1/meals', meal(index))).status).toBe(201)
@@ -73,7 +73,7 @@ describeOnServices('a lost table, on Kafka and DynamoDB Local', (services) => {
     expect((await ann.post('/v1/meals', meal(7))).status).toBe(503)
     await until(
       async () => (await readiness(server)).status === 503,
-      () => 'it went on being ready without its table',
+      () => 'the server stayed ready without its table',
     )
     expect((await readiness(server)).text).toContain('table-missing')
     for (const command of READS) {

@@ -5,15 +5,15 @@ import { dynamodbAvailable, leasedDynamoDb, startDynamoDb } from '../services/dy
 import type { DynamoDb } from '../services/dynamodb.ts'
 import { kafkaAvailable, leasedKafka, startKafka } from '../services/kafka.ts'
 import type { KafkaHandle, KafkaOptions } from '../services/kafka.ts'
-import { withAdmin } from './crew.ts'
+import { withAdmin } from './processes-under-load.ts'
 import { freshFolder, until } from './program.ts'
 import type { Env } from './program.ts'
 
-/** Available while the tests of the suite run. */
+/** The services of a suite. Available only while its tests run. */
 export interface Services {
   readonly kafka: Pick<KafkaHandle, 'brokers'>
   readonly dynamodb: Pick<DynamoDb, 'endpoint'>
-  /** The environment of a program in a fresh folder. */
+  /** Returns the environment of a program in a new folder that uses these services, with the variables in `more`. */
   env(more?: Env): Env
 }
 
@@ -53,11 +53,11 @@ const describeOn = <Kind extends Services>(
   })
 }
 
-/** A suite of programs on a Kafka and a DynamoDB Local that are empty, and that no other test file uses at the same time. */
+/** Declares a suite of tests that run programs on an empty Kafka and DynamoDB Local. No other test file uses these at the same time. */
 export const describeOnServices = (name: string, suite: (services: Services) => void, { long = false } = {}): void =>
   describeOn<Services>(name, { long, open: lease }, suite)
 
-/** A suite of programs on its own Kafka and DynamoDB Local. */
+/** Declares a suite of tests that run programs on a Kafka and a DynamoDB Local of their own. The tests may stop and configure them. */
 export const describeOnOwnServices = (
   name: string,
   suite: (services: OwnServices) => void,
@@ -90,7 +90,7 @@ const lease = async (): Promise<Opened<Services>> => {
   }
 }
 
-/** Deletes every topic, group and table. A group can be deleted after the session of its last member. */
+/** Deletes every topic, group and table. Waits for the end of the members' sessions, because Kafka deletes only groups without members. */
 const empty = async (kafka: Services['kafka'], { endpoint }: Services['dynamodb']): Promise<void> => {
   await withAdmin(kafka, async (admin) => {
     await admin.deleteTopics({ topics: (await admin.listTopics()).filter((topic) => !topic.startsWith('__')) })

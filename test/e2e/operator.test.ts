@@ -23,7 +23,7 @@ const linesOf = (server: Server): readonly Line[] =>
     .map((line) => JSON.parse(line) as Line)
     .filter(({ msg }) => msg === 'operator command')
 
-/** The commands that the server logged, once there are so many. */
+/** Waits until the server has logged `count` commands, and returns them with their outcomes. */
 const logged = async (server: Server, count: number): Promise<readonly string[]> => {
   await until(
     () => Promise.resolve(linesOf(server).length >= count),

@@ -8,7 +8,7 @@ import { isLong } from '../../testing/property-runs.ts'
 import { cleanEnv, freshFolder } from './program.ts'
 
 const root = join(import.meta.dirname, '..', '..')
-/** npm and the packed programs run on the Node that runs this test. */
+/** Puts the Node that runs this test first, so that npm and the packed programs run on it. */
 const PATH = [dirname(process.execPath), process.env['PATH']].join(delimiter)
 const BENCH_NEEDS_A_CLONE =
   'tributary: bad-usage: Benchmarks need a clone of the repository with its development dependencies. In the clone, run npm install, then npm run bench NAME.\n'
@@ -46,7 +46,7 @@ test('the package contains what its commands need, and neither tests nor benchma
     [],
   )
 
-  // Unpacked next to the dependencies of this clone.
+  // Runs the unpacked package with the dependencies of this clone, which needs no registry.
   const folder = freshFolder()
   execFileSync('tar', ['-xf', tarball, '-C', folder])
   symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
@@ -55,10 +55,10 @@ test('the package contains what its commands need, and neither tests nor benchma
   expect(tributary('bench', 'rebuild')).toMatchObject({ status: 2, stdout: '', stderr: BENCH_NEEDS_A_CLONE })
 })
 
-/** Installing needs a package registry, so it is for CI. */
+/** Skipped except in long runs or with TRIBUTARY_TEST_INSTALL, because it needs a package registry. */
 const installTest = test.skipIf(!isLong && process.env['TRIBUTARY_TEST_INSTALL'] === undefined)
 
-/** Installs the tarball into an empty folder. */
+/** Installs the tarball into an empty folder, and returns the folder. */
 const install = (tarball: string): string => {
   const folder = freshFolder()
   writeFileSync(join(folder, 'package.json'), '{ "private": true }')
@@ -72,7 +72,7 @@ const install = (tarball: string): string => {
   return folder
 }
 
-/** The lines that a program prints until one matches. The program is killed at the end of the test. */
+/** Starts a program. Resolves to its lines up to the first that matches `last`. Kills the program at the end of the test. */
 const startIn = async (folder: string, args: readonly string[], last: RegExp): Promise<readonly string[]> => {
   const child = spawn(process.execPath, args, {
     cwd: folder,

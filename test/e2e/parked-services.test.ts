@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { describeOnServices } from './on-services.ts'
-import { client, deadly, freshFolder, meal, newToken, run, startServer, until } from './program.ts'
+import { client, withFailingFold, freshFolder, meal, newToken, run, startServer, until } from './program.ts'
 import type { Client, Env, Server } from './program.ts'
 
 const ROLES = ['--roles', 'processor,sender'] as const
@@ -30,7 +30,10 @@ describeOnServices(
     test('healed once although a processor is killed in the middle; discarded on the record; an event that kills a process is parked by the next one', async () => {
       const env = services.env({ TRIBUTARY_KAFKA_PARTITIONS: '2', TRIBUTARY_KAFKA_SESSION_MS: '6000' })
       const edge = await startServer(env, ['--roles', 'edge'])
-      let processors = [await startServer(deadly(env, 'throw'), ROLES), await startServer(deadly(env, 'throw'), ROLES)]
+      let processors = [
+        await startServer(withFailingFold(env, 'throw'), ROLES),
+        await startServer(withFailingFold(env, 'throw'), ROLES),
+      ]
       const [ann, bob, cyd] = [
         client(edge.url, await newToken(env, 'ann')),
         client(edge.url, await newToken(env, 'bob')),
@@ -50,7 +53,7 @@ describeOnServices(
       expect(await day(bob)).toMatchObject({ mealCount: 2, totalCalories: 30 })
 
       for (const each of processors) expect(await each.stop()).toBe(0)
-      const dying = deadly(env, `die ${join(freshFolder(), 'died')}`)
+      const dying = withFailingFold(env, `die ${join(freshFolder(), 'died')}`)
       processors = [await startServer(dying, ROLES), await startServer(dying, ROLES)]
       await until(
         async () => (await run(['parked', 'retry', 'ann'], env)).code === 0 || (await codes(env)).length === 0,
@@ -61,7 +64,7 @@ describeOnServices(
       expect(await run(['verify'], env)).toMatchObject({ code: 0 })
 
       for (const each of processors) each.kill('SIGKILL')
-      const killing = deadly(env, 'kill')
+      const killing = withFailingFold(env, 'kill')
       await eat(cyd, [5, 666, 7])
       let lives = 0
       const server = await (async (): Promise<Server> => {

@@ -1,7 +1,18 @@
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { longTest } from '../services/available.ts'
-import { client, deadly, freshFolder, meal, newToken, run, startServer, runOk, until, statusOf } from './program.ts'
+import {
+  client,
+  withFailingFold,
+  freshFolder,
+  meal,
+  newToken,
+  run,
+  startServer,
+  runOk,
+  until,
+  statusOf,
+} from './program.ts'
 import type { Client, Env, Ran, Server } from './program.ts'
 
 const eat = async (who: Client, calories: number, minute: number): Promise<number> =>
@@ -31,10 +42,10 @@ const caughtUp = (env: Env, server: Server): Promise<void> =>
     () => server.stderr(),
   )
 
-/** Ann's key is parked at a meal of 666 calories, with further events behind it. */
+/** Starts a server whose folds throw at a meal of 666 calories, and posts such a meal for ann. Her key is parked, and her later events wait. */
 const parkedServer = async (followers: readonly number[] = [100, 200]) => {
   const env = { TRIBUTARY_DATA: freshFolder() }
-  const server = await startServer(deadly(env, 'throw'))
+  const server = await startServer(withFailingFold(env, 'throw'))
   const [annsToken, bobsToken] = [await newToken(env, 'ann'), await newToken(env, 'bob')]
   const ann = client(server.url, annsToken)
   for (const [index, calories] of [50, 666, ...followers].entries()) expect(await eat(ann, calories, index)).toBe(202)
@@ -48,7 +59,7 @@ describe('a poison event', { timeout: 180_000 }, () => {
     const { env, server, annsToken } = await parkedServer()
     const [row, ...others] = await parked(env)
     expect(others).toEqual([])
-    // The two meals, and possibly a PatUsed event after them.
+    // Two meals wait, and possibly a PatUsed event after them.
     const waiting = Number(row?.['waiting'])
     expect(waiting).toBeGreaterThanOrEqual(2)
     expect(row).toMatchObject({
@@ -67,7 +78,7 @@ describe('a poison event', { timeout: 180_000 }, () => {
       `${waiting} more of the key's events wait`,
       'fold-threw: a meal of 666 calories',
       '"calories": 666000',
-      'deadly.mjs',
+      'failing-fold.mjs',
     ])
       expect(shown).toContain(part)
     expect(await (await fetch(`${server.admin}/metrics`)).text()).toContain(
@@ -95,7 +106,7 @@ describe('a poison event', { timeout: 180_000 }, () => {
   longTest('killed in the middle of a retry, it is healed by the next, each event once', async () => {
     const { env, server, annsToken } = await parkedServer([100, 667, 300])
     await server.stop()
-    const dying = deadly(env, `die ${join(freshFolder(), 'died')}`)
+    const dying = withFailingFold(env, `die ${join(freshFolder(), 'died')}`)
     const first = await startServer(dying)
     expect((await run(['parked', 'retry', '--all'], env)).code).toBe(1)
     expect(await first.ended).toBe('SIGKILL')
@@ -125,7 +136,7 @@ describe('a poison event', { timeout: 180_000 }, () => {
       { domain: 'meals', position, key: 'ann', reason: 'a test entry', by: 'Ruth' },
     ])
     expect(await run(['verify'], env)).toMatchObject({ code: 0 })
-    expect(await run(['rebuild', 'meals', '--yes', '--json'], deadly(env, 'throw'))).toMatchObject({
+    expect(await run(['rebuild', 'meals', '--yes', '--json'], withFailingFold(env, 'throw'))).toMatchObject({
       code: 0,
       stdout: expect.stringContaining('"parked":0'),
     })
@@ -147,7 +158,7 @@ describe('a poison event', { timeout: 180_000 }, () => {
     const ann = client(server.url, await newToken(env, 'ann'))
     for (const [index, calories] of [666, 100].entries()) expect(await eat(ann, calories, index)).toBe(202)
     await caughtUp(env, server)
-    const broken = deadly(env, 'throw')
+    const broken = withFailingFold(env, 'throw')
     const refused = await run(['rebuild', 'meals', '--yes'], broken)
     expect(refused).toMatchObject({
       code: 4,
@@ -206,7 +217,7 @@ describe('a poison event', { timeout: 180_000 }, () => {
 describe('an event that kills the process', { timeout: 300_000 }, () => {
   test('is parked after a few crashes; other keys are served; corrected folds heal it', async () => {
     const env = { TRIBUTARY_DATA: freshFolder() }
-    const killing = deadly(env, 'kill')
+    const killing = withFailingFold(env, 'kill')
     const first = await startServer(killing)
     const [annsToken, bobsToken] = [await newToken(env, 'ann'), await newToken(env, 'bob')]
     const ann = client(first.url, annsToken)
@@ -218,7 +229,7 @@ describe('an event that kills the process', { timeout: 300_000 }, () => {
       for (; deaths <= 6; deaths += 1) {
         const server = await startServer(killing).catch(() => undefined)
         if (server === undefined) continue
-        // Requests the server directly: a command would lock the folder of a dead server.
+        // Reads the metric from the server directly, because a command would lock the folder if the server is dead.
         const counts = async () =>
           (await (await fetch(`${server.admin}/metrics`)).text()).includes('tributary_parked_keys{domain="meals"} 1')
         const outcome = await Promise.race([

@@ -3,7 +3,7 @@ import { client, freshFolder, largePours, run, startServer, runOk, until, type C
 
 const BAR = '/v1/locations/loc-001'
 
-/** A bar with a pour settle time of one second. */
+/** Creates a bar in which a pour ends after one second without a change of the level. */
 const openBar = async (ann: Client): Promise<void> => {
   expect((await ann.send('PATCH', `${BAR}/settings`, { pour_settle_secs: 1 })).status).toBe(200)
   await ann.post('/v1/beers', { beer_id: 'guinness', name: 'Guinness', style: 'Stout', specific_gravity: 1.014 })
@@ -41,7 +41,7 @@ test('a changed rule detects pours anew in old readings: rebuild --diff shows ea
       (await ann.post('/v1/devices/SCALE-1/readings', { boot: 'b1', readings: [{ seq, weight_lbs }] })).status,
     ).toBe(202)
   }
-  // A taste of an eighth of a gallon, and a jug.
+  // Two pours: an eighth of a gallon, and a jug of seven pounds.
   await weigh(100)
   for (const [index, weight] of [99, 92].entries()) {
     await until(

@@ -16,7 +16,7 @@ const root = join(import.meta.dirname, '..', '..')
 
 export type Env = Readonly<Record<string, string>>
 
-/** The environment of this process without the variables that the program reads: only the test sets those. */
+/** The environment of this process without the variables that the program reads, and with the variables that the test sets. */
 export const cleanEnv = (env: Env): NodeJS.ProcessEnv => ({
   ...Object.fromEntries(
     Object.entries(process.env).filter(
@@ -33,22 +33,22 @@ export const freshFolder = (): string => {
   return folder
 }
 
-/** The environment of a program whose folds do this on a meal of 666 calories. */
-export const deadly = (env: Env, how: string): Env => ({
+/** The environment of a program whose fold fails at certain meals. `how`: see failing-fold.mjs. */
+export const withFailingFold = (env: Env, how: string): Env => ({
   ...env,
-  DEADLY: how,
-  NODE_OPTIONS: `--import=${pathToFileURL(join(import.meta.dirname, 'deadly.mjs')).href}`,
+  FAILING_FOLD: how,
+  NODE_OPTIONS: `--import=${pathToFileURL(join(import.meta.dirname, 'failing-fold.mjs')).href}`,
 })
 
-/** Names the release that runs. Default: the built program. */
+/** The variable that names the release to run. Default: the built program. */
 const RELEASE = 'TEST_RELEASE'
 
 const ofRelease = (env: Env, release: Release): Env => ({ ...env, [RELEASE]: release })
 
-/** The environment of a later release whose day starts at five. */
+/** The environment of a later release, in which a day begins at five in the morning instead of four. */
 export const fiveAm = (env: Env): Env => ofRelease(env, 'five-am')
 
-/** The environment of a later release that counts no pour below half a gallon. */
+/** The environment of a later release, which detects no pours of less than half a gallon. */
 export const largePours = (env: Env): Env => ofRelease(env, 'large-pours')
 
 const launch = (args: readonly string[], { [RELEASE]: release, ...env }: Env): ChildProcess => {
@@ -62,7 +62,7 @@ const launch = (args: readonly string[], { [RELEASE]: release, ...env }: Env): C
 }
 
 export interface Ran {
-  /** Null when a signal ended it. */
+  /** The exit code. Null if a signal ended the process. */
   readonly code: number | null
   readonly stdout: string
   readonly stderr: string
@@ -70,7 +70,7 @@ export interface Ran {
 
 export interface Started {
   readonly ended: Promise<Ran>
-  /** The output so far. */
+  /** The text on stderr so far. */
   stderr(): string
   kill(signal: NodeJS.Signals): void
 }
@@ -87,11 +87,11 @@ export const startCommand = (args: readonly string[], env: Env): Started => {
 /** Runs a command to its end in its own process. */
 export const runProcess = (args: readonly string[], env: Env): Promise<Ran> => startCommand(args, env).ended
 
-/** `start` handles signals. Another release and NODE_OPTIONS change the program. All of them need their own process. */
+/** True if the command cannot run in the test process: `start` handles signals, and another release or NODE_OPTIONS change the loaded program. */
 const needsProcess = ([command]: readonly string[], env: Env): boolean =>
   command === 'start' || RELEASE in env || 'NODE_OPTIONS' in env
 
-/** Runs a command of the built program to its end: in this process, which is much cheaper, if the command can run there. */
+/** Runs a command of the built program to its end. Runs it in the test process, which is much faster, unless it needs its own process. */
 export const run = async (args: readonly string[], env: Env): Promise<Ran> => {
   if (needsProcess(args, env)) return runProcess(args, env)
   const { columnsIn, createOutput, runCommand } = await import('./built.mjs')
@@ -125,13 +125,13 @@ export interface Server {
   readonly mqtt: string
   stderr(): string
   kill(signal: NodeJS.Signals): void
-  /** The exit code, or the signal that ended it. */
+  /** Resolves to the exit code, or to the signal that ended the program. */
   readonly ended: Promise<number | NodeJS.Signals>
   /** Stops the program with SIGTERM. */
   stop(): Promise<number | NodeJS.Signals>
 }
 
-/** Starts the built program on free ports; resolves when it is ready. `atEnd` receives the function that kills it. Default: it is killed when the test ends. */
+/** Starts the built program on free ports. Resolves when it is ready. `atEnd` receives the function that kills it. Default: `onTestFinished`. */
 export const startServer = async (
   env: Env,
   args: readonly string[] = [],
@@ -179,7 +179,7 @@ export const startServer = async (
   }
 }
 
-/** The time limit for stopping a shared server. Only a failure reaches it. */
+/** The time limit for stopping a shared server, in milliseconds. A server that works ends much earlier. */
 const STOP_BOUND_MS = 60_000
 
 /**
@@ -199,7 +199,7 @@ export const sharedServer = <T>(
     return { env, made, server: await startServer(env, [], (kill) => void cleanups.push(kill)) }
   }
   afterAll(async () => {
-    // A test has failed already if there is no server.
+    // If the server did not start, a test has failed already, and there is nothing to stop.
     const server = await shared?.then(
       (started) => started.server,
       () => undefined,
@@ -232,13 +232,13 @@ const greetingOf = async (
   return lines()
 }
 
-/** The answer of `/readyz`. */
+/** Requests `/readyz` and returns the status and the text of the answer. */
 export const readiness = async ({ admin }: Pick<Server, 'admin'>) => {
   const answer = await fetch(`${admin}/readyz`)
   return { status: answer.status, text: await answer.text() }
 }
 
-/** Waits for a condition, with a bound that only a failure reaches. */
+/** Waits until `isMet` returns true. After `timeoutMs`, fails with the text of `otherwise`. */
 export const until = async (
   isMet: () => Promise<boolean>,
   otherwise: () => string,
@@ -254,7 +254,7 @@ export const until = async (
   throw new Error(`${otherwise()}${last}`)
 }
 
-/** The row of a domain in `status`. */
+/** Runs `tributary status`, and returns the row of the domain. */
 export const statusOf = async <Row = Readonly<Record<string, unknown>>>(env: Env, domain = 'meals'): Promise<Row> => {
   const { code, stdout, stderr } = await run(['status', '--json'], env)
   if (stdout === '') throw new Error(`tributary status ended with ${code}: ${stderr}`)

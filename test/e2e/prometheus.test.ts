@@ -2,15 +2,15 @@ import { readFileSync } from 'node:fs'
 import { expect, onTestFinished, test } from 'vitest'
 import { describeWith } from '../services/available.ts'
 import { prometheusAvailable, startPrometheus } from '../services/prometheus.ts'
-import { client, deadly, freshFolder, meal, newToken, run, startServer, runOk, until } from './program.ts'
+import { client, withFailingFold, freshFolder, meal, newToken, run, startServer, runOk, until } from './program.ts'
 
-/** The rules of docs/alerts.yml without the waiting times of the alerts. */
+/** The rules of docs/alerts.yml. Each alert fires at once, so that the test need not wait. */
 const RULES = readFileSync(new URL('../../docs/alerts.yml', import.meta.url), 'utf8').replace(/for: \w+/g, 'for: 0s')
 
 describeWith('a real Prometheus', prometheusAvailable(), () => {
   test('reports a domain that was never verified, a parked key and a replaced generation, and clears each alert when its cause is resolved', async () => {
     const env = { TRIBUTARY_DATA: freshFolder() }
-    const server = await startServer(deadly(env, 'throw'))
+    const server = await startServer(withFailingFold(env, 'throw'))
     const ann = client(server.url, await newToken(env, 'ann'))
     const prometheus = await startPrometheus({ target: new URL(server.admin).host, rules: RULES })
     onTestFinished(() => prometheus.stop())
@@ -43,7 +43,7 @@ describeWith('a real Prometheus', prometheusAvailable(), () => {
       async () => (await lags(1)).length === 1,
       () => 'generation 1 has no lag',
     )
-    expect(await run(['rebuild', 'meals', '--yes'], deadly(env, 'throw'))).toMatchObject({ code: 0 })
+    expect(await run(['rebuild', 'meals', '--yes'], withFailingFold(env, 'throw'))).toMatchObject({ code: 0 })
     await until(
       async () => (await lags(2)).length === 1 && (await lags(1)).length === 0,
       () => 'the lag of generation 1 is still there',

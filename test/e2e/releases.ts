@@ -7,9 +7,9 @@ type Change = readonly [from: string | RegExp, to: string | ((all: string, versi
 
 const NEXT_FOLDS: readonly Change[] = [[/foldVersion: (\d+)/, (_, version) => `foldVersion: ${Number(version) + 1}`]]
 
-/** Later releases of the program: each changes a rule, and raises the version of its folds. */
+/** Later releases of the program: changes of the built files, by release. Each changes one rule and raises the fold version. */
 const RELEASES = {
-  /** The day starts at five. */
+  /** A day begins at five in the morning instead of four. */
   'five-am': {
     'projections/meals/day.js': [
       ['{ 1: { startMinutes: 4 * 60 } }', '{ 1: { startMinutes: 4 * 60 }, 2: { startMinutes: 5 * 60 } }'],
@@ -17,7 +17,7 @@ const RELEASES = {
     ],
     'processors/meals/domain.js': NEXT_FOLDS,
   },
-  /** Pours below half a gallon do not count. */
+  /** Pours of less than half a gallon are not detected. */
   'large-pours': {
     'projections/scales/settings.js': [['pour_min_gallons: 0.05', 'pour_min_gallons: 0.5']],
     'processors/scales/domain.js': NEXT_FOLDS,
@@ -30,14 +30,14 @@ export type Release = keyof typeof RELEASES
 const root = join(import.meta.dirname, '..', '..')
 const folders = new Map<Release, string>()
 
-/** The folder of a release, as `npm install` lays it out. It is a copy, because a loader hook that changes modules doubles the CPU time of a start. */
+/** Returns the folder of a release: a changed copy of the built program. Changes by a loader hook would double the CPU time of each start. */
 export const folderOf = (release: Release): string => {
   const folder = folders.get(release) ?? copyOf(release)
   folders.set(release, folder)
   return folder
 }
 
-/** Test processes of one run share the copy. It is complete as soon as it has its name. */
+/** Creates the copy, or finds the copy of another test process of this run. The copy gets its final name when it is complete. */
 const copyOf = (release: Release): string => {
   const run = process.env[SERVICES_FOLDER] ?? tmpdir()
   const aside = mkdtempSync(join(run, `${release}-`))

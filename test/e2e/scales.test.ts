@@ -8,7 +8,7 @@ const BAR = { loc: LOC, scale: 'SCALE-0042', beer: KEG.beer_id }
 const scalesToken = (env: Record<string, string>, user: string) =>
   runOk(['token', 'create', '--user', user, '--domain', 'scales'], env)
 
-/** A location, a beer, a scale and a keg on a tap, and a token of the scale. */
+/** Creates a location with a beer, a scale, and a keg on a tap. Returns a token of the scale and the id of the keg. */
 const openBar = async (ann: Client, { loc, scale, beer } = BAR): Promise<{ device: string; keg: string }> => {
   expect((await ann.send('PATCH', `${loc}/settings`, { grace_period_secs: 0, timezone: 'Europe/Berlin' })).status).toBe(
     200,
@@ -40,7 +40,7 @@ const reading = (seq: number, level_pct: number) => ({
   battery_v: 3.9,
 })
 
-/** For the tests that only send requests and run commands. Each test has its own bar. */
+/** A server for the tests that only send requests and run commands. Each test uses its own bar. */
 const shared = sharedServer()
 
 describe('from a scale to a tap, embedded', { timeout: 180_000 }, () => {

@@ -4,7 +4,7 @@ import { client, freshFolder, run, startServer, statusOf, runOk, until, type Cli
 
 const BAR = '/v1/locations/loc-001'
 
-/** A bar with a scale and a keg on tap 07. Returns its owner. */
+/** Creates a bar with a scale and a keg on tap 07. Returns the client of its owner. */
 const openBar = async (url: string, env: Readonly<Record<string, string>>): Promise<Client> => {
   const ann = client(
     url,

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
-import { metricOf } from './crew.ts'
+import { metricOf } from './processes-under-load.ts'
 import { expectedDays, progress, progressOnEveryKey, startLoad } from './load.ts'
 import { describeOnOwnServices } from './on-services.ts'
 import { longTest } from '../services/available.ts'
 import { client, fiveAm, meal, newToken, run, startServer, runOk, until, statusOf } from './program.ts'
-import { liveTogether, seen } from './roommates.ts'
+import { createSharedExpenses, readAnswers } from './shared-expenses.ts'
 
 const SETTINGS = { TRIBUTARY_KAFKA_PARTITIONS: '4', TRIBUTARY_KAFKA_SESSION_MS: '6000' }
 
@@ -28,7 +28,7 @@ describeOnOwnServices('on Kafka and DynamoDB Local, with two processor processes
       await progress(load, edge, 40)
 
       second.kill('SIGSTOP')
-      // Others take over its partitions only after its session. Progress on every key proves that this has happened.
+      // The other processor takes over the partitions after the session of the paused one. Progress on every key shows that this has happened.
       await progressOnEveryKey(load, edge, tokens.length)
       second.kill('SIGCONT')
       await progress(load, edge, 60)
@@ -123,8 +123,8 @@ describeOnOwnServices('on Kafka and DynamoDB Local, with two processor processes
     const env = services.env(SETTINGS)
     const edge = await startServer(env, ['--roles', 'edge'])
     const first = await startServer(env, ['--roles', 'processor,sender'])
-    const room = await liveTogether(env, edge.url)
-    const before = await seen(room, edge.url)
+    const shared = await createSharedExpenses(env, edge.url)
+    const before = await readAnswers(shared, edge.url)
     first.kill('SIGKILL')
     await first.ended
     const second = await startServer(env, ['--roles', 'processor,sender'])
@@ -137,7 +137,7 @@ describeOnOwnServices('on Kafka and DynamoDB Local, with two processor processes
           .generation === generation,
       () => edge.stderr(),
     )
-    expect(await seen(room, edge.url)).toEqual(before)
+    expect(await readAnswers(shared, edge.url)).toEqual(before)
     expect(await run(['verify', 'expenses'], env)).toMatchObject({ code: 0 })
     expect(await Promise.all([edge.stop(), second.stop()])).toEqual([0, 0])
   }, 300_000)

@@ -6,7 +6,7 @@ import { lmdbLogs } from '../../processors/adapters/lmdb/log.ts'
 import { meals } from '../../processors/meals/domain.ts'
 import { client, fiveAm, freshFolder, meal, newToken, run, startServer, runOk } from './program.ts'
 
-/** Every command that prints a table, by the file that formats it. */
+/** The arguments of every command that prints a table, by the source file that formats the table. */
 const TABLES: Readonly<Record<string, readonly (readonly string[])[]>> = {
   'commands/cost.ts': [['cost', 'meals', '--events-per-month', '123456789']],
   'commands/explain.ts': [['explain', 'meals', `USER#${'a'.repeat(64)}`]],
@@ -20,7 +20,7 @@ const TABLES: Readonly<Record<string, readonly (readonly string[])[]>> = {
 
 const cli = join(import.meta.dirname, '..', '..', 'cli')
 
-/** The table alone: `explain` and `rebuild --diff` print items after an empty line. */
+/** Returns the lines of the table only: `explain` and `rebuild --diff` print a line before it, and items after an empty line. */
 const tableIn = ([command]: readonly string[], stdout: string): readonly string[] => {
   const lines = stdout.split('\n')
   return command === 'explain' || command === 'rebuild' ? lines.slice(1, lines.indexOf('')) : lines

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { meals } from '../../processors/meals/domain.ts'
-import { withAdmin } from './crew.ts'
+import { withAdmin } from './processes-under-load.ts'
 import { describeOnServices } from './on-services.ts'
 import { client, meal, newToken, readiness, run, startServer, statusOf, until } from './program.ts'
 import type { Env, Server } from './program.ts'
@@ -62,7 +62,7 @@ describeOnServices('a log from which events are removed, on Kafka and DynamoDB L
     await setRetention('-1')
 
     await withAdmin(services.kafka, async (admin) => {
-      // Loads the topic's metadata, which deleteTopicRecords needs.
+      // Loads the metadata of the topic, because deleteTopicRecords deletes only from topics whose metadata is loaded.
       await admin.fetchTopicOffsets(meals.topic)
       await admin.deleteTopicRecords({ topic: meals.topic, partitions: [{ partition: 0, offset: '3' }] })
     })

@@ -6,7 +6,7 @@ import { meals } from '../../processors/meals/domain.ts'
 import { prepared } from '../prepared.ts'
 import { client, fiveAm, freshFolder, meal, newToken, run, startServer, runOk } from './program.ts'
 
-/** Writes items without the pipeline. Removes an item whose PK becomes empty. */
+/** Changes the day summary of ann in the store, without events. Removes the item if the change makes its PK empty. */
 const tamper = async (folder: string, change: (total: { [name: string]: unknown }) => void): Promise<void> => {
   const stores = lmdbStores({ folder: join(folder, 'tables') })
   const store = await stores.open(meals.table, 1)
@@ -35,7 +35,7 @@ const mealsOfThree = prepared(async (folder) => {
   await server.stop()
 })
 
-/** The environment of a stopped program with three meals for each of three users. */
+/** Returns the environment of a stopped program that has three meals for each of three users. */
 const withMeals = async () => ({ TRIBUTARY_DATA: (await mealsOfThree()).folder })
 
 describe('verify', { timeout: 120_000 }, () => {

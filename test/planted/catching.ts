@@ -8,7 +8,7 @@ import type { Mistakes } from './mistake.ts'
 import { planted } from './mutate.mjs'
 
 interface Run {
-  /** The name of the mistake in the sources. Null: none. */
+  /** The name of the mistake that was in the sources. Null: no mistake was in the sources. */
   readonly mistake: string | null
   readonly tests: readonly { readonly name: string; readonly state: string }[]
   readonly errors: readonly string[]
@@ -33,7 +33,7 @@ const runAll = async (mistakes: Mistakes): Promise<readonly Run[]> => {
     .map((line) => JSON.parse(line) as Run)
 }
 
-/** Every run checks that each mistake has its line in the sources and its test file. A long run also plants the mistakes. */
+/** Tests that the line of each mistake is in the sources, and that its test file exists. A long run also plants the mistakes. */
 export const testMistakes = (mistakes: Mistakes): void => {
   test.for(Object.entries(mistakes))('there is a line and a test file for the mistake that %s', ([, mistake]) => {
     planted(readFileSync(join(ROOT, mistake.file), 'utf8'), mistake)
@@ -42,7 +42,7 @@ export const testMistakes = (mistakes: Mistakes): void => {
   describeWith('with the mistake in the sources', ifLong({ ok: true }), () => plantAll(mistakes))
 }
 
-/** One test for each mistake: the test that it names fails with the mistake and passes without it. */
+/** Declares one test per mistake: the test that the mistake names must fail with the mistake and pass without it. */
 const plantAll = (mistakes: Mistakes): void => {
   let runs: readonly Run[]
   beforeAll(async () => {

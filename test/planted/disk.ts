@@ -1,6 +1,6 @@
 import type { Mistake } from './mistake.ts'
 
-/** Writes that are acknowledged before they are on the disk. The power-loss test must report each. `finds` matches its report. */
+/** Mistakes that acknowledge a write before it is on the disk. The power-loss test must report each mistake with a line that `finds` matches. */
 export const DISK_BUGS: Readonly<Record<string, Mistake & { readonly finds: RegExp }>> = {
   'LMDB commits without a sync': {
     file: 'processors/adapters/lmdb/environment.ts',

@@ -7,7 +7,7 @@ export interface Mistake {
   readonly replace: string
 }
 
-/** A mistake, and the test that must fail with it and pass without it. */
+/** A mistake, and the test that must fail with the mistake and pass without it. */
 export interface Caught extends Mistake {
   /** The path of the test file from the root of the repository. */
   readonly by: string

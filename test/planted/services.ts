@@ -3,7 +3,7 @@ import type { Mistakes } from './mistake.ts'
 const ADAPTER_TESTS = 'test/processors/adapters'
 const SERVICE_TESTS = 'test/services'
 
-/** Mistakes in how records are appended. The tests replace the brokers. */
+/** Mistakes in appending records to Kafka. Their tests need no broker. */
 export const KAFKA_APPEND: Mistakes = {
   'the answer to other records counts as an acknowledgement': {
     file: 'processors/adapters/kafka/writer.ts',
@@ -30,7 +30,7 @@ export const KAFKA_APPEND: Mistakes = {
 
 const GROUP_MODEL = 'test/simulation/kafka-group.test.ts'
 
-/** Mistakes in how a member consumes its partitions. The bounded model of a consumer group replaces the brokers. */
+/** Mistakes in consuming the partitions of a member. Their test needs no broker: it checks a bounded model of a consumer group. */
 export const KAFKA_GROUP: Mistakes = {
   'a batch begins although another member may own the partition': {
     file: 'processors/adapters/kafka/assigned-partition.ts',
@@ -76,7 +76,7 @@ export const KAFKA_GROUP: Mistakes = {
   },
 }
 
-/** Mistakes in how the log is read, on a real broker. */
+/** Mistakes in reading the log. Most of their tests need a real broker. */
 export const KAFKA: Mistakes = {
   'a key is in another partition than other producers use for it': {
     file: 'processors/adapters/kafka/partition.ts',

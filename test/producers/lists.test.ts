@@ -3,7 +3,7 @@ import { expensesEdge } from '../../producers/expenses/edge.ts'
 import type { Route } from '../../producers/http/route.ts'
 import { mealsEdge } from '../../producers/meals/edge.ts'
 import { scalesEdge } from '../../producers/scales/edge.ts'
-import { DINNER, openCircle } from './expenses/circle.ts'
+import { DINNER, openGroupOfThree } from './expenses/group-of-three.ts'
 import { as, type Person } from './person.ts'
 import { BREAKFAST, openMealsEdge } from './meals/edge.ts'
 import { NOON } from '../../testing/event.ts'
@@ -18,11 +18,11 @@ const isList = ({ query }: Route): boolean => Object.hasOwn((query?.['properties
 interface Place {
   readonly edge: MemoryEdge
   readonly person: Pick<Person, 'getPath'>
-  /** Values for the parameters in the paths. */
+  /** The values of the parameters in the paths. */
   readonly params: Readonly<Record<string, string>>
 }
 
-/** The forms in which some lists are requested. Default: without parameters. */
+/** The query strings with which a list is requested, by route. Default: one request without a query string. */
 const FORMS: Readonly<Record<string, readonly string[]>> = {
   '/v1/meals': ['day=2026-11-16', 'from=2026-11-01&to=2026-11-30', 'from=2026-11-01T00:00:00Z&to=2026-11-30T00:00:00Z'],
   '/v1/summaries': ['from=2026-11-01&to=2026-11-30'],
@@ -45,7 +45,7 @@ const openBar = async (): Promise<Place> => {
 }
 
 const openGroup = async (): Promise<Place> => {
-  const { edge, ann, group, id } = await openCircle()
+  const { edge, ann, group, id } = await openGroupOfThree()
   const { body } = await ann.sendCommand('POST', `${group}/expenses`, DINNER)
   return { edge, person: ann, params: { groupId: id, expenseId: body.id } }
 }
@@ -56,7 +56,7 @@ const DOMAINS = [
   { name: 'expenses', routes: expensesEdge.routes, open: openGroup },
 ]
 
-/** Everything that a request reads by query. */
+/** Sends a GET request, and returns all queries that it makes to the store. There must be at least one. */
 const queriesOf = async ({ edge, person }: Place, url: string): Promise<unknown> => {
   const spy = vi.spyOn(edge.reader, 'query')
   const { status, text } = await person.getPath(url)
@@ -85,7 +85,7 @@ describe.each(DOMAINS)('every list of $name', ({ routes, open }) => {
   )
 })
 
-/** All items of a list, read one per page, with `between` after each page. */
+/** Reads a list with one item per page, runs `between` after each page, and returns all items. */
 const walk = async (
   person: Pick<Person, 'getPath'>,
   url: string,
@@ -106,7 +106,7 @@ const walk = async (
 }
 
 describe('pages while data arrives', () => {
-  /** One pour that ends five minutes after it began. */
+  /** Sends the readings of a pour of 3 lb from `at` on, until the pour counts as ended. Returns the new weight. */
   const pourAt = async (edge: MemoryEdge, at: number, weight: number): Promise<number> => {
     for (const [minute, lbs] of [
       [0, weight],

@@ -1,7 +1,7 @@
 import type { MemoryEdge } from '../../testing/edge/edge.ts'
 import { send, type EdgeRequest } from '../../testing/edge/request.ts'
 
-/** The requests of one person. */
+/** Functions that send requests with a token of one person. */
 export const as = async (edge: Pick<MemoryEdge, 'app' | 'token'>, user: string) => {
   const token = await edge.token(user)
   const getPath = (url: string, headers?: Record<string, string>) =>

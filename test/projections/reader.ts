@@ -3,7 +3,7 @@ import type { IndexSpec, Page, Query, Reader, TableSpec } from '../../projection
 import { isExpired, keyOf } from '../../projections/item.ts'
 import { mealsTable } from '../../projections/meals/table.ts'
 
-/** A reader of a table in memory. A cursor contains the last item, because several items of an index can have the same key. `onQuery` receives each query. */
+/** A reader of a table in memory. `onQuery` receives each query. A cursor contains the last item, because items of an index can have equal keys. */
 export const readerOf = (
   table: ReadonlyMap<string, Stored>,
   now = 0,

@@ -16,7 +16,7 @@ const sourcesOf = (schemas: readonly NamedSchema[]): readonly Source[] => [
   ...schemas.map((schema) => ({ path: 'toy.avdl', domain: 'toy', schema })),
 ]
 
-/** Adds the schemas of each step to the lock. A step contains all schemas of that time. */
+/** Adds the schemas of each step to the lock, one step after another. A step contains all schemas that exist at that time. */
 const grown = (...steps: readonly (readonly NamedSchema[])[]): Catalog => ({
   sources: sourcesOf(steps.at(-1) ?? []),
   lock: steps.reduce<Lock>((lock, schemas) => extendLock(lock, writtenNow(sourcesOf(schemas))), EMPTY_LOCK),

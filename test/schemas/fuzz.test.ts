@@ -20,7 +20,7 @@ const samples: readonly Event[] = [...MEALS, FILLED]
 const valid = samples.map((event) => Buffer.from(codec.encode(event)))
 const CODES = ['not-wire-format', 'unknown-schema', 'hostile-payload', 'bad-payload']
 
-/** Decodes the bytes. The result must be an event or a fault. Another error or a hang fails the test. */
+/** Decodes the bytes. Returns the event, or undefined if the codec throws one of its faults. Any other error fails the test. */
 const survives = (bytes: Uint8Array): Event | undefined => {
   try {
     return codec.decode(bytes)
@@ -34,7 +34,7 @@ const schemas: readonly RecordSchema[] = readLock().schemas.map(({ schema }) => 
 const guards = schemas.map((schema) => createGuard(isEvent(schema) ? framedOf(schema) : schema))
 const cursor = createCursor()
 
-/** No guard reads more items than the bytes and the schema allow. The fields of an item are bounded by the schema, because no type contains itself. */
+/** Checks that no guard reads more items than the bytes and the schema allow. The schema limits the fields per item: no type contains itself. */
 const bounded = (bytes: Buffer): void => {
   aim(cursor, bytes)
   for (const [index, guard] of guards.entries()) {
@@ -56,7 +56,7 @@ const mutated = fc.tuple(anyValid, fc.array(edit, { minLength: 1, maxLength: 4 }
     return Buffer.concat([buf.subarray(0, at), put, buf.subarray(at + cut)])
   }, bytes),
 )
-/** Mostly bytes with a meaning in Avro: huge varints, negative counts, block ends. */
+/** Generates bytes. Half of them have a special meaning in Avro: they begin large numbers, or are negative counts or ends of blocks. */
 const nasty = fc.oneof(fc.integer({ min: 0, max: 255 }), fc.constantFrom(0, 1, 2, 3, 0x7f, 0x80, 0xff))
 const headed = fc
   .tuple(anyValid, fc.array(nasty, { maxLength: 60 }))

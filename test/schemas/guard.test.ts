@@ -11,7 +11,7 @@ import type { Guard } from '../../schemas/guard.ts'
 import { MEALS } from './meals.ts'
 import { BIGINT, event, META, record } from './toy.ts'
 
-/** A number in Avro: zigzag, seven bits per byte. */
+/** Encodes a whole number as Avro does: in zigzag order, seven bits per byte. */
 const varint = (value: bigint | number): number[] => {
   let bits = BigInt.asUintN(64, (BigInt(value) << 1n) ^ (BigInt(value) >> 63n))
   const bytes: number[] = []
@@ -34,7 +34,7 @@ interface Outcome {
   readonly items: number
 }
 
-/** Reads `bytes` as one field of the type. Returns the value, or the code and the reason of the fault, and the number of list items that were read. */
+/** Reads `bytes` as a field of the type. Returns the value, or code and reason of the fault, and the number of list items that were read. */
 const read = (type: Schema, bytes: readonly number[], guard = guardOf(type)): Outcome => {
   const cursor = createCursor()
   const buf = Buffer.from(bytes)
@@ -48,7 +48,7 @@ const read = (type: Schema, bytes: readonly number[], guard = guardOf(type)): Ou
   }
 }
 
-/** The frame of an encoded event's personal field: it ends the event, and begins with a zero and a small id. */
+/** Returns the bytes of the personal field of an encoded event. They are the end of the event, and begin with a zero and the id in four bytes. */
 const personalFrame = (bytes: Buffer): Buffer => bytes.subarray(bytes.lastIndexOf(Buffer.from([0, 0, 0, 0])))
 
 const LIST: Schema = { type: 'array', items: 'long' }
@@ -164,12 +164,12 @@ describe('valid values are read unchanged', () => {
 })
 
 describe('on the log', () => {
-  const holding = (...fields: Field[]): { codec: ReturnType<typeof openCodec>; before: Buffer } => {
+  const codecWith = (...fields: Field[]): { codec: ReturnType<typeof openCodec>; before: Buffer } => {
     const codec = openCodec({
-      schemas: [event('Held', fields), record('HeldPersonal', [{ name: 'who', type: 'string' }])],
+      schemas: [event('Stored', fields), record('StoredPersonal', [{ name: 'who', type: 'string' }])],
     })
     const data = Object.fromEntries(fields.map(({ name }) => [name, []]))
-    const bytes = Buffer.from(codec.encode({ type: 'Held', meta: META, data, personal: null }))
+    const bytes = Buffer.from(codec.encode({ type: 'Stored', meta: META, data, personal: null }))
     return { codec, before: bytes.subarray(0, bytes.length - fields.length - 1) }
   }
   const codeOf = (decode: () => unknown): string | undefined => {
@@ -184,7 +184,7 @@ describe('on the log', () => {
   const encoded = (index: number): Buffer => Buffer.from(meals.encode(MEALS[index] as Event))
 
   test('a bomb in an event is refused', () => {
-    const { codec, before } = holding({ name: 'list', type: LIST })
+    const { codec, before } = codecWith({ name: 'list', type: LIST })
     expect(codec.decode(Buffer.concat([before, Buffer.from([0, 0])])).data).toEqual({ list: [] })
     expect(codeOf(() => codec.decode(Buffer.concat([before, Buffer.from(varint(1e9))])))).toBe('hostile-payload')
   })

@@ -1,4 +1,4 @@
-/** One event of every type that meals has. */
+// Contains one event of every type of meals.
 import type { EventMeta } from '../../schemas/event.ts'
 import type { MealsEvent } from '../../schemas/generated/meals.ts'
 import type { CommonEvent } from '../../schemas/generated/common.ts'

@@ -49,7 +49,7 @@ describe('a sealed field', () => {
     }
   })
 
-  test('of the same event has the same bytes, and of another content another nonce', () => {
+  test('has the same bytes for the same event, and another nonce for another content', () => {
     const nonceOf = (sealed: Buffer) => sealed.toString('hex', 9, 21)
     expect(seal(key, Buffer.from('soup'), bound)).toEqual(seal(key, Buffer.from('soup'), bound))
     expect(nonceOf(seal(key, Buffer.from('soup'), bound))).not.toBe(nonceOf(seal(key, Buffer.from('soap'), bound)))
@@ -77,8 +77,8 @@ const issued = (subjectId: string | null = 'ann'): Event => ({
   personal: { name: 'telephone of Ann' },
 })
 
-/** Keys by person; a person without one is not loaded. */
-const holding = (
+/** Keys for a codec, by person. A person who is not in `keys` has no loaded key. `requests` records the people whose keys the codec loads. */
+const sealingWith = (
   keys: Record<string, SealingKey>,
   destroyed: readonly string[] = [],
   plainBefore = 0,
@@ -100,7 +100,7 @@ const holding = (
 }
 
 describe('a codec with keys', () => {
-  const sealed = openCodec({ sealing: holding({ ann: key }) })
+  const sealed = openCodec({ sealing: sealingWith({ ann: key }) })
 
   test('writes no plain text, and reads what it wrote', () => {
     const value = Buffer.from(sealed.encode(issued()))
@@ -109,7 +109,7 @@ describe('a codec with keys', () => {
   })
 
   test('decodes data of a destroyed key as forgotten, and everything else unchanged', () => {
-    const after = openCodec({ sealing: holding({}, [key.id]) })
+    const after = openCodec({ sealing: sealingWith({}, [key.id]) })
     expect(after.decode(sealed.encode(issued()))).toEqual({ ...issued(), personal: FORGOTTEN })
   })
 
@@ -124,7 +124,7 @@ describe('a codec with keys', () => {
 
   test('reads plain text only from before the first key', () => {
     const plain = openCodec().encode(issued())
-    const codec = openCodec({ sealing: holding({ ann: key }, [], 5) })
+    const codec = openCodec({ sealing: sealingWith({ ann: key }, [], 5) })
     expect(codec.decode(plain, { partition: 0, offset: 4 })).toEqual(issued())
     expect(codec.decode(plain)).toEqual(issued())
     expect(codeOf(() => codec.decode(plain, { partition: 0, offset: 5 }))).toBe('personal-not-sealed')
@@ -136,9 +136,9 @@ describe('a codec with keys', () => {
   })
 
   test('fetches the keys of a whole batch at once, and repeats the decoding', async () => {
-    const sealing = holding({})
+    const sealing = sealingWith({})
     const codec = openCodec({ sealing })
-    const others = openCodec({ sealing: holding({ ann: key, bob: key }) })
+    const others = openCodec({ sealing: sealingWith({ ann: key, bob: key }) })
     const values = ['ann', 'bob', 'ann'].map((subject) => others.encode(issued(subject)))
     let attempts = 0
     const read = withKeys(

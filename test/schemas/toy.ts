@@ -1,4 +1,4 @@
-/** A domain in memory, with types that meals does not have: doubles, enums, bytes, BigInts. */
+// The schemas of a test domain, with types that meals does not use: doubles, enums, bytes and BigInts.
 import type { Field, NamedSchema, RecordSchema, Schema } from '../../schemas/avro.ts'
 import { openCodec } from '../../schemas/codec.ts'
 import type { Event, EventMeta } from '../../schemas/event.ts'

@@ -21,7 +21,7 @@ describeWith('docker-compose.yml', await composeAvailable(...IMAGES), () => {
     promisify(execFile)('docker', ['compose', '-f', FILE, '-p', `tributary-test-${process.pid}`, ...command], { env })
 
   beforeAll(async () => {
-    // Free ports, so that the tests do not use a stack that runs on the default ports.
+    // Uses free ports, because a stack of a developer can run on the default ports.
     const [kafka, dynamodb, timestream] = [await freePort(), await freePort(), await freePort()]
     env = {
       ...process.env,

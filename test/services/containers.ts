@@ -4,14 +4,14 @@ import { GenericContainer, getContainerRuntimeClient, ImageName, Wait } from 'te
 import { messageOf } from '../../schemas/fault.ts'
 import { withoutServices, type Available } from './available.ts'
 
-/** Images of the same services, for a machine with a container engine. */
+/** The container images of the services that other tests run as plain processes. */
 export const KAFKA_IMAGE = 'confluentinc/cp-kafka:8.3.0'
 export const DYNAMODB_IMAGE = 'amazon/dynamodb-local:2.6.1'
 
 const KAFKA_PORT = 9093
 const DYNAMODB_PORT = 8000
 
-/** Checks that a container engine answers and that it has or pulls each image. */
+/** Checks that a container engine answers, and that it has each image or can pull it. */
 export const containersAvailable = async (...images: readonly string[]): Promise<Available> => {
   const none = withoutServices()
   if (none !== undefined) return none

@@ -31,10 +31,10 @@ const startShared = async ({
   return { state: { endpoint }, pids: [pid] }
 }
 
-/** One DynamoDB Local for all test files of a run. Each test needs its own tables. */
+/** Returns the DynamoDB Local that all test files of a run share. Each test needs its own tables. */
 export const sharedDynamoDb = (): Promise<Pick<DynamoDb, 'endpoint'>> => shared('dynamodb', startShared)
 
-/** A DynamoDB Local for tests of programs, whose tables have fixed names. No other test file uses it until the lease is released. */
+/** Leases a DynamoDB Local for tests of the program, whose tables have fixed names. No other test file uses it until the lease is released. */
 export const leasedDynamoDb = () => leased('dynamodb', startShared)
 
 /** Starts DynamoDB Local. If detached, it keeps running when this process ends, and the teardown of the test run stops it. */
@@ -57,7 +57,7 @@ export const startDynamoDb = async ({ detached = false }: { readonly detached?: 
     await exited
   }
   const kill = () => void child.kill('SIGKILL')
-  // If the test process ends without `stop`, the service ends too.
+  // Without `detached`, the service must end with the test process, also if `stop` is not called.
   if (detached) child.unref()
   else process.once('exit', kill)
   const endpoint = `http://127.0.0.1:${port}`

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { SERVICES_FOLDER } from './shared.ts'
 
-/** Runs once around all test files: creates the folder that lists the shared services, and stops them at the end. */
+/** Runs once before all test files: creates the folder that lists the shared services. The returned function stops these services after all tests. */
 export default function servicesOfThisRun(): () => void {
   const folder = mkdtempSync(join(tmpdir(), 'tributary-services-'))
   process.env[SERVICES_FOLDER] = folder

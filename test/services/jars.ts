@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { withoutServices, type Available } from './available.ts'
 import { probedOnce } from './shared.ts'
 
-/** A Java program with its Maven coordinates (`group:artifact:version`). Its jars are fetched once and stay in .cache/ of the repository. */
+/** A Java program and its Maven coordinates (`group:artifact:version`). The jars are fetched once and stay in .cache/ of the repository. */
 export interface JavaProgram {
   readonly name: string
   readonly version: string
@@ -20,7 +20,7 @@ export const jarsAvailable = (program: JavaProgram): Available => {
   return { ok: false, how: `${program.name} needs Maven on the PATH to fetch its jars (once)` }
 }
 
-/** Returns the folder of the program's jars. Fetches them into another folder and renames it, so two processes can run it at the same time. */
+/** Returns the folder of the program's jars. Fetches missing jars into a temporary folder and renames it, so two processes can do this at once. */
 export const fetchJars = (program: JavaProgram): string => {
   const folder = folderOf(program)
   if (existsSync(folder)) return folder

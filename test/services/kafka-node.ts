@@ -10,11 +10,11 @@ export interface KafkaNode {
   pid(): number
   isUp(): Promise<boolean>
   start(): Promise<void>
-  /** SIGTERM: the node moves its leaderships to other nodes first. */
+  /** Stops the node by SIGTERM: it first moves the leadership of its partitions to other nodes. */
   stop(): Promise<void>
-  /** SIGKILL. */
+  /** Kills the node by SIGKILL. */
   kill(): Promise<void>
-  /** SIGSTOP: the node does nothing until `resume`, and its connections stay open. */
+  /** Pauses the node by SIGSTOP: it does nothing until `resume`, and its connections stay open. */
   pause(): void
   resume(): void
 }

@@ -20,13 +20,13 @@ export interface KafkaOptions {
   nodes?: 1 | 3
   /** Further settings of server.properties. */
   properties?: Record<string, string | number>
-  /** Further listeners by their protocol, at ports of 127.0.0.1. For one node only. */
+  /** The ports of further listeners on 127.0.0.1, by protocol. Only with one node. */
   listeners?: Partial<Record<'SASL_PLAINTEXT' | 'SASL_SSL', number>>
-  /** Further arguments of the storage format, such as users. */
+  /** Further arguments of the command that formats the storage, such as users. */
   format?: string[]
-  /** Keeps running when this process ends. The teardown of the test run stops it. */
+  /** True: the brokers keep running when this process ends, and the teardown of the test run stops them. Default: false. */
   detached?: boolean
-  /** The folder in which a temporary folder for the data is created. */
+  /** The folder in which a temporary folder for the data is created. Default: the temporary folder of the system. */
   under?: string
 }
 
@@ -34,7 +34,7 @@ const VERSION = '4.3.1'
 const PROGRAM: JavaProgram = {
   name: 'Kafka',
   version: VERSION,
-  // With one SLF4J binding the level is a system property, and no configuration file is needed.
+  // slf4j-simple is the only binding of SLF4J, so a system property sets the log level, and no configuration file is needed.
   artifacts: [`org.apache.kafka:kafka_2.13:${VERSION}`, 'org.slf4j:slf4j-simple:1.7.36'],
 }
 
@@ -96,10 +96,10 @@ const startShared = async (
   return { state: { brokers: handle.brokers }, pids: [handle.node(0).pid()] }
 }
 
-/** One broker for all test files of a run. The first call starts it. Each test file needs its own topic names. */
+/** Returns the broker that all test files of a run share. The first call starts it. Each test file needs its own topic names. */
 export const sharedKafka = (): Promise<Pick<KafkaHandle, 'brokers'>> => shared('kafka', startShared)
 
-/** A broker for tests of programs, whose topics have fixed names. No other test file uses it until the lease is released. */
+/** Leases a broker for tests of the program, whose topics have fixed names. No other test file uses it until the lease is released. */
 export const leasedKafka = () => leased('kafka', startShared)
 
 interface NodeSettings {
@@ -150,9 +150,9 @@ function serverProperties({
     'share.coordinator.state.topic.min.isr': inSync,
     'group.initial.rebalance.delay.ms': 0,
     'log.segment.delete.delay.ms': 1000,
-    // The default takes 128 MiB of the heap.
+    // By default, this buffer takes 128 MiB of the heap.
     'log.cleaner.dedupe.buffer.size': 4 << 20,
-    // The controller notices a dead node after 2 s instead of 9.
+    // With this, the controller notices a dead node after 2 s instead of 9 s.
     'broker.session.timeout.ms': 2000,
     'broker.heartbeat.interval.ms': 500,
   }
@@ -179,7 +179,7 @@ function format(jars: string, config: string, args: string[]): void {
   if (run.status !== 0) throw new Error(`Kafka could not format its storage: ${run.stdout}${run.stderr}`)
 }
 
-/** Formats another node with the bootstrap records of the first, without a second JVM. */
+/** Formats the storage of another node by a copy of the bootstrap records of the first node, because a further JVM would take seconds. */
 function formatLike(first: string, data: string, { id, cluster }: { id: number; cluster: string }): void {
   mkdirSync(data, { recursive: true })
   writeFileSync(
@@ -189,5 +189,5 @@ function formatLike(first: string, data: string, { id, cluster }: { id: number; 
   copyFileSync(join(first, 'bootstrap.checkpoint'), join(data, 'bootstrap.checkpoint'))
 }
 
-/** A Kafka id: 16 bytes as base64url, without a dash at the start. */
+/** Returns a random id in the form of Kafka: 16 bytes as base64url, without a dash at the start. */
 const randomId = (): string => randomBytes(16).toString('base64url').replace(/^-/, 'A')

@@ -6,7 +6,7 @@ import { withoutServices, type Available } from './available.ts'
 import { freePort, untilOpen } from './kafka-node.ts'
 import { probedOnce } from './shared.ts'
 
-/** The paths of Mosquitto. On Debian it is in the PATH of root only. */
+/** The possible paths of Mosquitto. On Debian, only the PATH of root contains its folder. */
 const PATHS = ['mosquitto', '/usr/sbin/mosquitto', '/usr/local/sbin/mosquitto']
 
 const found = (): string | undefined =>
@@ -18,7 +18,7 @@ export const mosquittoAvailable = (): Available =>
 
 export interface Mosquitto {
   readonly url: string
-  /** SIGKILL. `start` starts it again with its stored messages. */
+  /** Kills the broker by SIGKILL. `start` starts it again with its stored messages. */
   kill(): Promise<void>
   start(): Promise<void>
   stop(): Promise<void>

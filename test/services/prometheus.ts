@@ -6,7 +6,7 @@ import type { Available } from './available.ts'
 import { freePort, untilOpen } from './kafka-node.ts'
 import { probedOnce } from './shared.ts'
 
-/** CI unpacks the Debian package into this folder and does not install it. */
+/** The folder into which CI unpacks the Debian package of Prometheus without installing it. */
 const UNPACKED = join(import.meta.dirname, '..', '..', '.cache', 'prometheus', 'usr', 'bin')
 
 const found = (program: 'prometheus' | 'promtool'): string | undefined =>
@@ -56,7 +56,7 @@ export const startPrometheus = async ({
   const folder = mkdtempSync(join(tmpdir(), 'tributary-prometheus-'))
   const port = await freePort()
   writeFileSync(join(folder, 'rules.yml'), rules)
-  // JSON is YAML.
+  // Prometheus reads YAML, and JSON is valid YAML.
   writeFileSync(
     join(folder, 'prometheus.yml'),
     JSON.stringify({

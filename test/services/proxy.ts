@@ -1,10 +1,10 @@
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 
-/** A TCP proxy on loopback that can hang: then it accepts connections and requests and answers none. */
+/** A TCP proxy on 127.0.0.1 that can hang: then it accepts connections and requests, and answers no request. */
 export interface Proxy {
   readonly port: number
   hang(): void
-  /** New connections work again. The old ones get no answers, as after a network failure. */
+  /** Ends the hang for new connections. Connections that were open during the hang get no answers, as after a network failure. */
   recover(): void
   stop(): Promise<void>
 }

@@ -6,7 +6,7 @@ export interface RawRecord {
   readonly headers: Readonly<Record<string, string>>
 }
 
-/** All records that a topic contains now, as a consumer of another program reads them. */
+/** Reads all records that a topic contains now, without our adapter, as a consumer of another program reads them. */
 export const rawRecords = async (brokers: readonly string[], topic: string): Promise<readonly RawRecord[]> => {
   const kafka = new Kafka({ brokers: [...brokers], logLevel: logLevel.NOTHING })
   const admin = kafka.admin()

@@ -2,7 +2,7 @@ import { closeSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } 
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** The variable with the folder that lists the services of this run. `global.ts` sets it and stops the services. */
+/** The environment variable with the folder that lists the services of this run. global.ts sets the variable, and stops the services at the end. */
 export const SERVICES_FOLDER = 'TRIBUTARY_TEST_SERVICES'
 
 interface Started<State> {
@@ -17,8 +17,8 @@ interface StartOptions {
 const WAIT_MS = 120_000
 
 /**
- * Starts a service once for all test files of a run. The first caller starts it, and the others read its state.
- * Outside of a run the service belongs to the calling process and ends with it.
+ * Starts a service once for all test files of a run. The first caller starts the service. The other callers read its state from a file. Outside of
+ * a run (without SERVICES_FOLDER), starts a service for the calling process, which ends with this process.
  */
 export async function shared<State>(
   name: string,
@@ -39,8 +39,8 @@ export async function shared<State>(
 }
 
 /**
- * Leases a service that only one test file uses at a time. `release` returns it for the next test file. A new one is started if all are leased.
- * Outside of a run a service is started for the caller.
+ * Leases a service that only one test file uses at a time. `release` makes the service available for the next test file. Starts another service if
+ * all are leased. Outside of a run, starts a service for the caller.
  */
 export async function leased<State>(
   name: string,
@@ -56,7 +56,7 @@ export async function leased<State>(
   }
 }
 
-/** The answer of a probe that runs once for all test files of a run. Two files that call it at the same moment can both run the probe. */
+/** Returns the answer of a probe, which runs once for all test files of a run. Two files that call this at the same moment can both run the probe. */
 export function probedOnce<Answer extends string | boolean>(
   name: string,
   probe: () => Answer | undefined,

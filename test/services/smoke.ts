@@ -5,7 +5,7 @@ import type { Stores } from '../../processors/engine/ports/store.ts'
 import { isFault } from '../../schemas/fault.ts'
 import type { Logs } from '../../processors/engine/ports/log-admin.ts'
 
-/** Checks the least that a log must do. The contract suites check the rest on the native services. */
+/** Checks that a log appends, reads and delivers records. The contract suite checks all other rules, on services that run as plain processes. */
 export const checkRecords = async (logs: Logs): Promise<void> => {
   const log = await logs.open(`smoke-${randomUUID()}`)
   const values = ['one', 'two', 'three']
@@ -29,7 +29,7 @@ const follow = async (log: Log, count: number): Promise<LogRecord[]> => {
       if (records.length >= count) resolve()
     },
     revoked: () => {},
-    // A broker that has just started can fail at first. The timeout of the test limits the retries.
+    // A broker that has just started can cause retriable faults, so these are ignored. The timeout of the test limits the retries.
     failed: (error) => (isFault(error) && error.retriable ? undefined : reject(error)),
   })
   await promise.finally(() => subscription.stop())
@@ -43,7 +43,7 @@ const deferred = (): { promise: Promise<void>; resolve: () => void; reject: (err
   return { promise, resolve, reject }
 }
 
-/** Checks the least that a store must do. */
+/** Checks that a store commits items once and loads them. */
 export const checkItems = async (stores: Stores): Promise<void> => {
   const store = await stores.create({ name: `smoke-${randomUUID()}`, ttl: 'ttl', indexes: [] }, 1)
   const items = ['A', 'B'].map((SK) => ({ PK: 'USER#a', SK, calories: 412.5, _pos: 1 }))

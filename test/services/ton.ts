@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 /** A transaction in the format of toncenter's API v3, with the fields that the program reads. */
 export interface TonTransaction {
   readonly account: string
-  /** In base64. */
+  /** The hash of the transaction in base64. */
   readonly hash: string
   readonly lt: string
   readonly now: number
@@ -24,13 +24,13 @@ export interface TonTransaction {
 
 export interface TonMessage {
   readonly hash: string
-  /** Null if the message came from outside the chain. */
+  /** The account of the sender. Null if the message came from outside the chain. */
   readonly source: string | null
   readonly destination: string
   readonly value: string | null
   readonly bounce: boolean | null
   readonly bounced: boolean | null
-  /** The first 32 bits of the body: zero in a text comment. Null if the body is empty. */
+  /** The first 32 bits of the body. Zero: the body is a text comment. Null: the body is empty. */
   readonly opcode: string | null
   readonly message_content: {
     readonly hash: string
@@ -39,13 +39,13 @@ export interface TonMessage {
   }
 }
 
-/** A model of the service on loopback. It gives the same answers, errors included. */
+/** A server on 127.0.0.1 that answers like toncenter, with the same errors. */
 export interface TonService {
   readonly url: string
   /** `METHOD /path?query` of every request. */
   readonly requests: readonly string[]
   add(transaction: TonTransaction): void
-  /** Sets the trouble that replaces every answer. Undefined: none. */
+  /** Sets a fault that replaces every answer. Undefined: answers are normal again. */
   trouble(kind: 'silent' | 'cut' | 'html' | 'busy' | 'moved' | undefined): void
   stop(): Promise<void>
 }
@@ -101,7 +101,7 @@ const answerRequest = (
   answer(response, 200, { transactions: found === undefined ? [] : [found], address_book: {} })
 }
 
-/** Accepts hex, base64 and base64url. Undefined if the text is not a hash of 32 bytes. */
+/** Converts a hash in hex, base64 or base64url to base64. Undefined if the text is not a hash of 32 bytes. */
 const base64Of = (text: string): string | undefined => {
   const bytes = Buffer.from(text, /^[0-9a-fA-F]{64}$/.test(text) ? 'hex' : 'base64')
   return bytes.length === 32 ? bytes.toString('base64') : undefined
@@ -112,14 +112,14 @@ const answer = (response: ServerResponse, status: number, body: object): void =>
 
 const sha = (what: string): string => hash('sha256', what, 'base64')
 
-/** A bag of cells with one cell that contains these bytes. */
+/** Returns a TON `bag of cells`, the serialized form of a message body, with one cell that contains these bytes. */
 const bagOf = (bytes: Buffer): string =>
   Buffer.concat([
     Buffer.from([0xb5, 0xee, 0x9c, 0x72, 1, 1, 1, 1, 0, bytes.length + 2, 0, 0, 2 * bytes.length]),
     bytes,
   ]).toString('base64')
 
-/** The body of a message: empty, or 32 zero bits and a comment. */
+/** Returns the content of a message: an empty body, or a body of 32 zero bits and the comment. */
 export const contentOf = (comment?: string): Pick<TonMessage, 'opcode' | 'message_content'> => {
   const body = bagOf(comment === undefined ? Buffer.alloc(0) : Buffer.concat([Buffer.alloc(4), Buffer.from(comment)]))
   return {
@@ -140,7 +140,7 @@ interface Paid extends Partial<TonTransaction> {
   readonly comment?: string
 }
 
-/** The transaction of a payment on the payee's account, on 2026-11-16 one minute after noon. */
+/** Returns the transaction of a payment on the account of the payee. Its time is 2026-11-16, one minute after noon (UTC). */
 export const paid = ({ name = 'paid', from, to, nano, comment, ...more }: Paid): TonTransaction => ({
   account: to,
   hash: sha(name),
@@ -167,5 +167,5 @@ export const paid = ({ name = 'paid', from, to, nano, comment, ...more }: Paid):
   ...more,
 })
 
-/** The hash of a transaction in hex, as people write it. */
+/** Returns the hash of a transaction in hex, the form that people use. */
 export const hexOf = ({ hash: base64 }: TonTransaction): string => Buffer.from(base64, 'base64').toString('hex')

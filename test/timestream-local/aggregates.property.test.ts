@@ -41,7 +41,7 @@ beforeAll(async () => {
 })
 afterAll(() => service.close())
 
-/** Writes the readings to a new table in two calls. The version rule can reject some of them. */
+/** Writes the readings to a new table in two calls. The service can reject readings of a known time because their version is not higher. */
 const writeReadings = async (all: readonly Reading[]): Promise<string> => {
   const TableName = `run-${++tables}`
   await service.writing.send(

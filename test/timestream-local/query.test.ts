@@ -20,7 +20,7 @@ describe('the query language', () => {
   })
   afterAll(() => service.close())
 
-  /** The rows of a query as lists of values. */
+  /** Runs a query. Returns its rows as lists of values. */
   const rows = async (sql: string) => (await service.query(sql)).rows.map((row) => Object.values(row))
   const value = async (expression: string) => {
     const {
@@ -257,7 +257,7 @@ describe('the query language', () => {
     ).toEqual([{ Tap: 'loc-001#TAP#07', _col1: '1' }])
   })
 
-  test('NaN from a division is above no bound, also in an inner query', async () => {
+  test('NaN from a division is not above any bound, also in an inner query', async () => {
     expect(
       await rows(
         `WITH a AS (SELECT (gallons - gallons) / (gallons - gallons) AS rate ${FROM} WHERE gallons IS NOT NULL) SELECT count(*), count_if(rate > 1) FROM a WHERE NOT rate BETWEEN 0.0 AND 1.0`,

@@ -3,7 +3,7 @@ import { at, reading, startService, type Service } from './service.ts'
 
 const FROM = 'FROM "scale-sense"."keg-readings"'
 
-/** Queries that are rejected, with a part of the message. A query that is not supported must never get a wrong answer. */
+/** Queries that must be rejected, with a part of the message. The service must never return a wrong answer for a query that it does not support. */
 const REFUSED: readonly (readonly [sql: string, why: string])[] = [
   // Types
   [`SELECT 1 ${FROM} WHERE time >= '2026-03-18'`, "line 1:55: '>=' cannot be applied to timestamp, varchar"],

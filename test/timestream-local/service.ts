@@ -15,7 +15,7 @@ export const HOUR = 3_600_000
 
 type Row = Record<string, string | null>
 
-/** Starts timestream-local on a free port with a fixed clock, and the unchanged clients of the SDK. */
+/** Starts timestream-local on a free port with a clock that only `advance` moves, and opens clients of the AWS SDK. */
 export const startService = async (options: { data?: string; now?: number } = {}) => {
   let now = options.now ?? NOW
   const server = await startTimestreamLocal({
@@ -80,7 +80,7 @@ export const startService = async (options: { data?: string; now?: number } = {}
     querying,
     write,
     query,
-    /** The name and message of the error that a query gets. */
+    /** Runs a query. Returns the name and the message of its error, or `the query succeeded`. */
     refusal: (sql: string) =>
       query(sql).then(
         () => 'the query succeeded',

@@ -3,7 +3,7 @@ import { at, reading, single, startService, type Service } from './service.ts'
 
 const TAP = 'loc-001#TAP#07'
 
-/** The queries of the source document, word for word, with values for its placeholders. */
+/** The queries of the source document (the specification), word for word, with values for their placeholders. */
 const HISTORY = `-- Bin size selected by Lambda based on range parameter
 SELECT
   BIN(time, 1h) AS t,
@@ -61,7 +61,7 @@ WHERE measure_name = 'battery_pct'
 GROUP BY BIN(time, 1d), device_id
 ORDER BY day ASC, device_id ASC`
 
-/** The same query for multi-measure records, where each measure has its own column. */
+/** Converts a query to multi-measure records, in which each measure has its own column. */
 const multi = (sql: string): string => {
   const measure = /measure_name = '(\w+)'/.exec(sql)?.[1] ?? ''
   return sql.replaceAll('measure_value::double', measure).replace(/measure_name = '\w+'/, "measure_name = 'reading'")

@@ -45,7 +45,7 @@ describe('the wire protocol', () => {
       (next) => (args) => {
         const request = args.request as { hostname: string; headers: Record<string, string> }
         hosts.push(request.hostname)
-        // The first address is that of AWS. The test sends that request to this machine without TLS.
+        // The client sends its first request to the address of AWS. The test redirects it to this machine, without TLS.
         const port = request.hostname.includes('amazonaws') ? service.port : Number(request.hostname.split(':')[1])
         Object.assign(request, {
           protocol: 'http:',

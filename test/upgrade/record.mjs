@@ -1,6 +1,6 @@
 // Records the fixture of a release: node test/upgrade/record.mjs CHECKOUT FOLDER [BROKERS DYNAMODB_URL]
-// CHECKOUT is a built checkout of that release. Without BROKERS and DYNAMODB_URL it records an embedded data folder
-// (folder.json.gz), with them the topics and tables that the release left there (services.json.gz).
+// CHECKOUT is a built checkout of that release. Without BROKERS and DYNAMODB_URL, the script runs the release embedded and records its data folder
+// in folder.json.gz. With them, it runs the release on these services and records their topics and tables in services.json.gz.
 import { spawn, spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -8,7 +8,7 @@ import { join, relative } from 'node:path'
 import { createInterface } from 'node:readline'
 import { gzipSync } from 'node:zlib'
 import { readServices } from './services.mjs'
-import { readsOf, tellStory, USERS } from './story.mjs'
+import { readsOf, sendRequests, USERS } from './requests.mjs'
 
 const [checkout, folder, brokers, dynamodb] = process.argv.slice(2)
 const program = join(checkout, 'bin', 'tributary.js')
@@ -37,7 +37,7 @@ const send = async (user, method, path, body) => {
   const text = await response.text()
   return { status: response.status, body: text === '' ? null : JSON.parse(text) }
 }
-const ids = await tellStory(send)
+const ids = await sendRequests(send)
 command('forget', '--subject', 'zoe', '--yes')
 command('rebuild', 'meals', '--yes')
 command('verify')

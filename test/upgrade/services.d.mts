@@ -6,5 +6,5 @@ export interface RecordedServices {
 }
 export function readServices(brokers: string, dynamodb: string): Promise<RecordedServices>
 export function writeTopics(brokers: string, topics: RecordedServices['topics']): Promise<void>
-/** Writes recorded tables to an empty DynamoDB. `changeItem` may return another item in its place. */
+/** Writes recorded tables to an empty DynamoDB. Stores the item that `changeItem` returns for each recorded item. */
 export function writeTables(dynamodb: string, tables: RecordedServices['tables'], changeItem: (table: string, item: WireItem) => WireItem): Promise<void>

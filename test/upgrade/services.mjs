@@ -6,7 +6,7 @@ const kafkaAt = (brokers) => new Kafka({ brokers: brokers.split(','), logLevel: 
 const dynamoAt = (dynamodb) => new DynamoDBClient({ endpoint: dynamodb, region: 'local', credentials: { accessKeyId: 'local', secretAccessKey: 'local' } })
 const base64 = (value) => (value === null || value === undefined ? null : Buffer.from(value).toString('base64'))
 const bytes = (text) => (text === null ? null : Buffer.from(text, 'base64'))
-/** Attribute values with bytes become JSON, and back. */
+/** Convert attribute values to JSON and back. Bytes become base64 in `$bytes`. */
 const toJson = (item) => JSON.parse(JSON.stringify(item, (_, value) => (value?.type === 'Buffer' || value instanceof Uint8Array ? { $bytes: base64(value.data ?? value) } : value)))
 const fromJson = (value) => {
   if (Array.isArray(value)) return value.map(fromJson)
@@ -66,7 +66,7 @@ const readTables = async (dynamo) => {
   }))
 }
 
-/** Writes recorded tables to an empty DynamoDB. `changeItem` may return another item in its place. */
+/** Writes recorded tables to an empty DynamoDB. Stores the item that `changeItem` returns for each recorded item. */
 export const writeTables = async (dynamodb, tables, changeItem) => {
   const dynamo = dynamoAt(dynamodb)
   for (const { table, items } of tables) {

@@ -19,14 +19,14 @@ interface Answer {
 
 interface Recorded {
   readonly tokens: Readonly<Record<string, string>>
-  /** What the release answered before it was stopped. */
+  /** The answers of the release before it was stopped. */
   readonly answers: readonly Answer[]
 }
 
 const fixture = <Content>(release: string, file: string): Recorded & Content =>
   JSON.parse(gunzipSync(readFileSync(join(import.meta.dirname, release, file))).toString()) as Recorded & Content
 
-/** Answers that differ on purpose: one field, or the whole answer if no field is named. */
+/** Answers that differ on purpose, with the reason: only the named field, or the whole answer if there is no `field`. */
 const CORRECTED: readonly { readonly path: RegExp; readonly field?: string; readonly reason: string }[] = [
   { path: /^\/api\/(groups\/[^/]+\/expenses(\/[^/]+)?|users\/me\/(expenses|debts|activity))$/, field: 'createdAt', reason: 'it is when an expense was recorded, and was the date of the expense' },
   { path: /^\/v1\/tokens$/, field: 'lastUsedAt', reason: 'this test uses the token, so it is the day of the test' },
@@ -39,7 +39,7 @@ const without = (body: unknown, fields: readonly string[]): unknown => {
   return Object.fromEntries(Object.entries(body).filter(([name]) => !fields.includes(name)).map(([name, value]) => [name, without(value, fields)]))
 }
 
-/** A later release may add fields to an answer; the recorded ones stay as they were. */
+/** Compares the answers with the recorded ones. A later release may add fields; the recorded fields must be unchanged, except those in CORRECTED. */
 const compareAnswers = async (url: string, { tokens, answers }: Recorded): Promise<void> => {
   for (const { user, path, status, body } of answers) {
     const corrected = CORRECTED.filter((each) => each.path.test(path))
@@ -59,7 +59,7 @@ const unpack = (files: Readonly<Record<string, string>>): string => {
   return folder
 }
 
-/** Without timers and senders: the clock must not change what was recorded. */
+/** Roles without timers and senders, so that no timer changes the recorded data. */
 const ROLES = ['--roles', 'edge,processor']
 
 const writesOn = async ({ url }: Server, { tokens }: Recorded): Promise<void> => {
@@ -81,7 +81,7 @@ describe.each(RELEASES)('a data folder written by %s', { timeout: 180_000 }, (re
 
 const DOMAINS = ['meals', 'scales', 'expenses']
 
-/** Rows of the readings table expire 30 days after their reading, so the series of a fixture are not compared on services. */
+/** Requests that read the series. They are not compared on services, because the rows of recorded readings have expired after 30 days. */
 const SERIES = /history\?|lifespan|by-hour/
 
 describe.each(RELEASES)('topics and tables written by %s', (release) => {
@@ -101,7 +101,7 @@ describe.each(RELEASES)('topics and tables written by %s', (release) => {
   })
 })
 
-/** A release with other folds builds its own generations, next to its running processors. */
+/** Rebuilds each domain whose recorded items another fold version made. A processor runs meanwhile, so that it follows the new generations. */
 const upgrade = async (env: Env): Promise<void> => {
   const processor = startCommand(['start', '--roles', 'processor'], { ...env, TRIBUTARY_ADMIN: '127.0.0.1:0', TRIBUTARY_LOG_LEVEL: 'error' })
   for (const domain of [...DOMAINS, 'scales-series']) {
@@ -112,7 +112,7 @@ const upgrade = async (env: Env): Promise<void> => {
   await processor.ended
 }
 
-/** A topic that is written anew has another identity. Stores it in the control table, as an operator does after a restore. */
+/** Writes the recorded topics and tables. A new topic has another identity, so this stores the new identities in the control table. */
 const restore = async (brokers: readonly string[], dynamodb: string, { topics, tables }: RecordedServices): Promise<void> => {
   await writeTopics(brokers.join(','), topics)
   const logs = kafkaLogs({ brokers })

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { v7 } from 'uuid'
-import { checkByHand } from '../../../producers/append-rules.ts'
+import { checkAppend } from '../../../producers/append-rules.ts'
 import { createCommands } from '../../../producers/commands.ts'
 import { deadlineAfter } from '../../../producers/deadline.ts'
 import { eventMeta } from '../../../producers/http/event-meta.ts'
@@ -47,7 +47,7 @@ const ANSWER_MS = 10_000
 export const appendEvent: Handler<'append'> = async (runtime, args) => {
   const { domain, type, key } = args
   const { log, codec, serving, domain: known } = runtime.pipeline(domain)
-  const rules = runtime.config.domains.byHandOf(domain)
+  const rules = runtime.config.domains.appendRulesOf(domain)
   const types = [...new Set(known.projections.flatMap(({ folds }) => Object.keys(folds)))]
   if (!types.includes(type))
     throw new Fault(
@@ -58,7 +58,7 @@ export const appendEvent: Handler<'append'> = async (runtime, args) => {
   if (args.at !== undefined && (args.at < EARLIEST || args.at > now))
     throw new Fault('bad-usage', `--at must be an instant from ${FIRST_YEAR} to now.`)
   const { data, personal } = eventFromJson(type, args.fields, known.schemas)
-  checkByHand(rules, { type, key, fields: { data, personal }, now })
+  checkAppend(rules, { type, key, fields: { data, personal }, now })
   const isPerson = rules.isKeyAPerson === true || known.keyedByPeople?.includes(type) === true
   if (isPerson && (args.subject ?? key) !== key)
     throw new Fault(

@@ -93,13 +93,13 @@ describe('the data folder', () => {
   test('is not taken while a process of an earlier release, which only has the socket, uses it', async () => {
     const folder = freshFolder()
     const script = `import { createServer } from 'node:net'; createServer().listen(${JSON.stringify(socketPath(folder))}, () => console.log('held'))`
-    const holder = spawn(process.execPath, ['--input-type=module', '-e', script], {
+    const owner = spawn(process.execPath, ['--input-type=module', '-e', script], {
       stdio: ['ignore', 'pipe', 'inherit'],
     })
-    await once(holder.stdout, 'data')
+    await once(owner.stdout, 'data')
     await expect(lockFolder(folder)).rejects.toThrow(code('data-folder-in-use'))
-    holder.kill('SIGKILL')
-    await once(holder, 'exit')
+    owner.kill('SIGKILL')
+    await once(owner, 'exit')
     expect(existsSync(socketPath(folder))).toBe(true)
     const lock = await lockFolder(folder)
     await lock.release()

@@ -2,7 +2,7 @@ import { Command } from 'commander'
 import { expect, test } from 'vitest'
 import { createRecorder, type EndedCommand } from '../../../host/ipc/command-record.ts'
 
-/** The outcomes that a command leaves for a server to log, if it opens the stores several times. */
+/** Returns the records that a command leaves for a server to log, if it opens the stores once per entry of `outcomes`. */
 const leftBy = async (
   name: string,
   { outcomes, onlyChanges }: { outcomes: readonly string[]; onlyChanges: boolean },

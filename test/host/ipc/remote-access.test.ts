@@ -12,7 +12,7 @@ import { answerRequests } from '../../../host/ipc/requests.ts'
 import { meals } from '../../../processors/meals/domain.ts'
 import { Fault } from '../../../schemas/fault.ts'
 
-/** Opens a data folder, and answers requests on its socket with the wrapped operations. */
+/** Opens a new data folder, and answers requests on its socket with the operations that `wrap` returns. */
 const startServer = async (wrap: (perform: Perform) => Perform) => {
   const data = mkdtempSync(join(tmpdir(), 'tributary-remote-'))
   const config = readConfig({ TRIBUTARY_DATA: data })
@@ -37,7 +37,7 @@ test(
     const access = await openRemoteAccess(config, meals)
     onTestFinished(() => access.close())
     expect(requests[0]).toBe('log-quiet')
-    // The command has closed its connection, so the log takes appends again.
+    // The command has closed its connection, so the log accepts appends again.
     const [position] = await runtime.pipeline('meals').log.append([{ key: 'ann', value: Buffer.from('x') }])
     expect(await access.log.watermarks()).toEqual([{ partition: 0, low: 0, high: (position?.offset ?? 0) + 1 }])
   },

@@ -41,9 +41,9 @@ const measured = (more: Partial<Measured> = {}): Measured => ({
 const listed = (...generations: readonly number[]): Measured['generations'] =>
   generations.map((generation) => ({ generation, state: 'following', foldVersion: 1 }))
 
-/** The series of a scrape without those of Node.js, each with its value. */
-const scraped = async (metrics: Metrics, ...standings: readonly Measured[]): Promise<readonly string[]> =>
-  (await metrics.text(standings)).split('\n').filter((line) => line.startsWith('tributary_'))
+/** Scrapes the metrics. Returns the lines of our own series, without those of Node.js. */
+const scraped = async (metrics: Metrics, ...measuredDomains: readonly Measured[]): Promise<readonly string[]> =>
+  (await metrics.text(measuredDomains)).split('\n').filter((line) => line.startsWith('tributary_'))
 const create = (): Metrics => createMetrics(() => NOON, BUILD)
 
 describe('a generation that was replaced or dropped', () => {
@@ -257,7 +257,7 @@ test('a process has at most 5,000 series, for any requests', async () => {
       for (const status of statuses) metrics.report.answered({ method, route, status, seconds: 0.01 })
   for (const { domain, schema } of readSources().filter((source) => isEvent(source.schema)))
     for (const source of ['edge', 'mqtt', 'import']) metrics.report.appended({ domain, source, type: schema.name })
-  const standings = OUR_DOMAINS.all.map(({ name }) =>
+  const measuredDomains = OUR_DOMAINS.all.map(({ name }) =>
     measured({
       domain: name,
       parked: 1,
@@ -268,7 +268,9 @@ test('a process has at most 5,000 series, for any requests', async () => {
       units: [{ generation: 1, domain: 1, bookkeeping: 1 }],
     }),
   )
-  const series = (await metrics.text(standings)).split('\n').filter((line) => line !== '' && !line.startsWith('#'))
+  const series = (await metrics.text(measuredDomains))
+    .split('\n')
+    .filter((line) => line !== '' && !line.startsWith('#'))
   expect(series.length).toBeLessThanOrEqual(5_000)
   expect(series).toContainEqual(expect.stringContaining('route="other"'))
   expect(series.join('\n')).not.toContain('STRANGE')

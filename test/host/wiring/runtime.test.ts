@@ -307,7 +307,7 @@ describe('the runtime', () => {
       upgrade(runtime, runtime.pipeline('meals'), { output, signal }),
     )
     await withRuntime({ config: { ...config, domains: newer } }, async ({ adapters: { buildStorage }, pipeline }) => {
-      // One of the same folds, so that it is followed.
+      // Builds another generation with the same folds, so that the processor follows it.
       const { domain, control, log, codec, serving } = pipeline('meals')
       await rebuild({
         domain,
@@ -325,7 +325,7 @@ describe('the runtime', () => {
     await withRuntime(
       { config: { ...config, domains: newer }, observer: { failed: (_, error) => void failures.push(error) } },
       async (runtime) => {
-        for (const hand of ['processor', 'sender'] as const) await runtime.pipeline('meals').start(hand)
+        for (const role of ['processor', 'sender'] as const) await runtime.pipeline('meals').start(role)
         await token(runtime, 'bob')
         expect(failures).toMatchObject([{ code: 'data-damaged' }])
         const received = collectRows()

@@ -5,7 +5,7 @@ import type { Codec } from '../../../schemas/codec.ts'
 import type { Event } from '../../../schemas/event.ts'
 import { rowRulesOf } from '../../../processors/engine/outgoing/row-rules.ts'
 
-/** Accounts that receive and pay amounts: a small domain with refusals, removals, bursts, timers and events for other keys. */
+// The domain of the engine tests: accounts that receive and pay amounts, with refusals, removals, bursts, timers and events for other keys.
 type Paid = Event<'Paid', { amount: number; id: string }>
 type Moved = Event<'Moved', { to: string; amount: number }>
 type Closed = Event<'Closed', object>
@@ -86,7 +86,7 @@ export const ledger: Domain = {
   ],
 }
 
-/** A codec with JSON, for tests of other parts. */
+/** A codec that uses JSON instead of Avro, for tests of other parts than codecs. */
 export const jsonCodec: Codec = {
   encode: (event) => Buffer.from(JSON.stringify(event)),
   decode: (value) => JSON.parse(Buffer.from(value).toString()) as Event,
@@ -120,7 +120,7 @@ export const eventOf = <T extends LedgerEvent['type']>(
   personal: null,
 })
 
-/** Events at rising offsets of partition 0. */
+/** Returns the events at consecutive offsets of partition 0, from `first` on. */
 export const logRecords = (events: readonly Event[], first = 0): readonly LoggedEvent[] =>
   events.map((event, index) => ({ event, partition: 0, offset: first + index }))
 

@@ -3,7 +3,7 @@ import type { Event } from '../../../schemas/event.ts'
 import { jsonCodec } from './ledger.ts'
 import type { OpenTopic } from '../../../processors/engine/ports/log-admin.ts'
 
-/** The log port in memory: one partition, and records that the test delivers. */
+/** A log in memory with one partition. Its subscribers receive records only when the test delivers them. */
 export interface MemoryLog extends OpenTopic {
   readonly records: LogRecord[]
   add(...events: readonly Event[]): void

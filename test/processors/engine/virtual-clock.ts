@@ -1,6 +1,6 @@
 import type { Clock } from '../../../processors/engine/ports/clock.ts'
 
-/** A clock whose time the test sets. */
+/** A clock whose time passes only when the test calls `pass`. */
 export interface VirtualClock extends Clock {
   pass(ms: number): Promise<void>
 }

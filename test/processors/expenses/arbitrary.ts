@@ -12,7 +12,9 @@ import type { Table } from '../../../testing/folds.ts'
 import { foldInto } from './given.ts'
 import * as events from './events.ts'
 
-/** Few groups, people and ids, so that events collide. Most revisions and deletions are of an existing expense and by its payer. */
+// There are few groups, people and ids, so that events affect each other. Most revisions and deletions are of an existing expense and by its payer.
+
+/** An event that depends on the time and the items. */
 type DrawnEvent = (scene: { readonly now: number; readonly table: Table }) => Event
 
 export const PEOPLE = ['ann', 'bob', 'cy', 'constructor'] as const
@@ -31,7 +33,7 @@ const minor = fc.oneof(fc.bigInt(0n, 999n), fc.bigInt(0n, 999n), fc.constant(9_0
 const txHash = fc.constantFrom(events.HASH, 'cd34'.repeat(16))
 const often = (weight: number) => fc.integer({ min: 0, max: 99 }).map((n) => n < weight)
 
-/** Sometimes the amount is not the sum of the parts. */
+/** Generates the payer, the amount and the split of an expense. In 4 % of them, the amount is not the sum of the parts. */
 const spent = fc
   .record({
     payerId: user,
@@ -48,7 +50,7 @@ const spent = fc
 
 const words = fc.constantFrom('Dinner', 'Taxi', 'Rent')
 
-/** The id of an existing item, if there is any. */
+/** Returns the id of one of the group's items whose sort keys begin with the prefix, chosen by `n`. Returns `id` if there is none. */
 const oneOf = (table: Table, prefix: string, { group, n, id }: { group: string; n: number; id: string }): string => {
   const names = [...table.values()]
     .filter(({ PK, SK }) => PK === `GROUP#${group}` && SK.startsWith(prefix))
@@ -56,7 +58,7 @@ const oneOf = (table: Table, prefix: string, { group, n, id }: { group: string; 
   return names[n % names.length] ?? id
 }
 
-/** The expense in the items of the group. */
+/** Returns the expense with this id, also if it is deleted. Undefined if there is none. */
 const expenseIn = (table: Table, key: string, id: string): ExpenseItem | undefined => {
   const name = table.get(keyOf(expenseNames.key(key, id))) as Item as ExpenseNameItem | undefined
   if (name?.state === 'deleted')
@@ -231,7 +233,7 @@ const aProfile = fc.record({ user, ago: fc.constantFrom(0, 5000), name: fc.const
       }),
 )
 
-/** The time between two events. Mostly positive; it can be zero, and a clock can go back. */
+/** The time between two events in milliseconds. It is mostly positive. It can be zero or negative, like clocks that go back. */
 const wait = fc.oneof(
   { weight: 3, arbitrary: fc.constantFrom(0, 1, 60_000) },
   { weight: 2, arbitrary: fc.integer({ min: 1, max: events.DAY }) },
@@ -254,14 +256,14 @@ const anEvent = fc.oneof(
   { weight: 1, arbitrary: aProfile },
 )
 
-/** Creates the groups with all their members. Without it, folds would refuse most events. */
+/** Events that create the groups with all their members. Without them, folds would refuse most other events. */
 const setUp = (): readonly Event[] =>
   GROUPS.flatMap((key) => [
     events.created({ chatId: '-1', meta: { key } }),
     ...PEOPLE.slice(1).map((name) => events.joined(name, { meta: { key } })),
   ])
 
-/** Any history of two groups. */
+/** Generates histories of two groups. 85 % of them begin with the events of `setUp`. */
 export const aHistory: fc.Arbitrary<readonly Event[]> = fc
   .tuple(often(85), fc.array(fc.tuple(wait, anEvent), { maxLength: 50, size: 'max' }))
   .map(([isSetUp, steps]) => {

@@ -30,7 +30,8 @@ import type {
 } from '../../../schemas/generated/expenses.ts'
 import { metaOf as eventMeta } from '../../../testing/event.ts'
 
-/** Events as the edge appends them, with defaults for all fields. Each has an id of its own. */
+// The functions of this file make events as the edge appends them, with defaults for all fields. Each event has its own id.
+
 export const NOW = Date.parse('2026-11-16T12:00:00.000Z')
 export const MINUTE = 60_000
 export const DAY = 24 * 60 * MINUTE
@@ -42,7 +43,7 @@ export const metaOf = (meta: Partial<EventMeta> = {}): EventMeta =>
 
 type Fields<E extends Event> = Partial<E['data']> & { meta?: Partial<EventMeta>; personal?: E['personal'] }
 
-/** Returns a function that makes events of one type. Default of each field: its value in `usual`. */
+/** Returns a function that makes events of one type. The default of each field is its value in `usual`. */
 const maker =
   <E extends Event>(
     type: E['type'],
@@ -71,7 +72,7 @@ export const currencyChanged = maker<GroupCurrencyChanged>('GroupCurrencyChanged
 export const settingsChanged = maker<GroupSettingsChanged>('GroupSettingsChanged', { simplify: false })
 export const migrated = maker<GroupChatMigrated>('GroupChatMigrated', { chatId: '-200' })
 
-/** Makes events whose actor and subject are the user. */
+/** Changes a function that makes events of a member: the member `userId` is also the actor and the subject of the event. */
 const own =
   <E extends MemberJoined | MemberLeft | MemberProfileChanged | WalletSet>(make: (fields: Fields<E>) => E) =>
   (userId: string, fields: Omit<Fields<E>, 'userId'> = {} as Fields<E>): E =>
@@ -92,7 +93,7 @@ export const ownerChanged = (
 ): GroupOwnerChanged => maker<GroupOwnerChanged>('GroupOwnerChanged', { userId })({ ...fields, userId })
 export const archived = maker<GroupArchived>('GroupArchived', {})
 export const unarchived = maker<GroupUnarchived>('GroupUnarchived', {})
-/** The SHA-256 of a secret. */
+/** The hash (SHA-256) of the secret of an invitation. */
 export const SECRET = 'ef56'.repeat(16)
 export const invited = maker<InvitationCreated>('InvitationCreated', {
   invitationId: 'i1',
@@ -179,15 +180,16 @@ export const profileTold = maker<ProfileTold>(
   { meta: { key: '4711', subjectId: '4711' }, personal: named('Ann') },
 )
 
-/** Ann's group with Bob and Cy in it. */
+/** Events of a group that Ann creates and Bob and Cy join. */
 export const trip: readonly Event[] = [created(), joined('bob'), joined('cy')]
 
-/** The names of items in the expectations of the tests. */
+// The names by which the tests find items: partition key / sort key.
+
 export const META = 'GROUP#g1 / METADATA'
 export const memberName = (user: string): string => `GROUP#g1 / USER#${user}`
 export const EXPENSE = 'GROUP#g1 / TX#2026-11-16T12:00:00.000Z#e1'
 export const EXPENSE_NAME = 'GROUP#g1 / EXPENSE#e1'
-/** Deleted at noon. */
+/** The item of the expense e1 if it was deleted at noon. */
 export const DELETED_EXPENSE = 'GROUP#g1 / DELETED#2026-11-16T12:00:00.000Z#e1'
 export const partName = (user: string): string => `GROUP#g1 / PART#e1#${user}`
 export const BALANCE = 'GROUP#g1 / BALANCE#EUR'

@@ -195,7 +195,7 @@ describe('ExpenseRecorded', () => {
       /45.*46/,
     ],
   ]
-  test.each(bad)('one %s is refused: %s', (_, code, fields, detail) =>
+  test.each(bad)('an expense %s is refused: %s', (_, code, fields, detail) =>
     given(...trip)
       .when(recorded(fields))
       .thenRefused(code, detail),

@@ -254,7 +254,7 @@ describe('a member', () => {
       .when(profileChanged('bob'))
       .then({ [memberName('bob')]: { name: 'Robert' }, 'GROUP#g1 / PART#e1#bob': { userName: 'Bob' } }))
 
-  test('E-m: and an event for their profile is derived', () =>
+  test('E-m: a changed name derives an event for the profile of the member', () =>
     expect(given(...trip).when(profileChanged('bob')).result.derived).toEqual([
       {
         purpose: 'profile',

@@ -40,7 +40,7 @@ const isAccepted = (table: Table, event: Event, position: number): boolean => {
   return items.length + derived.length > 0
 }
 
-/** Runs the check after every event, with the events that were accepted until then. */
+/** Runs the check after every event of any history. `accepted` contains the events so far that no fold refused. */
 const always = (check: (table: Table, accepted: readonly Event[]) => void) =>
   fc.assert(
     fc.property(aHistory, (events) => {
@@ -211,7 +211,7 @@ describe('balances as of any time', () => {
     fc.assert(
       fc.asyncProperty(aHistory, async (events) => {
         const table: Table = new Map()
-        /** By group: every time at which balances changed, with all of them after it. */
+        /** The states by group: after each event, the latest time at which a balance changed, and all balances of the group. */
         const then = new Map<string, { at: string; balances: Record<string, unknown> }[]>()
         events.forEach((event, position) => {
           foldInto(table, event, position)
@@ -254,7 +254,7 @@ const shown = (balances: readonly Pick<BalanceItem, 'currency' | 'members'>[]) =
       .filter(([, members]) => Object.keys(members as object).length > 0),
   )
 
-/** The last balance of each currency at that time. */
+/** The balances at the time `iso`, by currency: the last state of each currency that is not newer. */
 const asOf = (states: readonly { balances: Record<string, unknown> }[], iso: string) => {
   const last: Record<string, BalanceItem['members']> = {}
   for (const { balances } of states) {
@@ -278,7 +278,7 @@ describe('any history', () => {
           (expense) => !archived.has(expense.groupId),
         )) {
           const copy: Table = new Map(table)
-          // Without an actor: the payer may be removed.
+          // The event has no actor, because the fold would refuse it if the payer is removed from the group.
           const meta = { key: groupId, actorId: null, occurredAt: events.at(-1)?.meta.occurredAt ?? 0 }
           foldInto(copy, deleted({ expenseId: id, meta }), events.length)
           expect(of<ExpenseItem>(copy, 'TX#').some((item) => item.groupId === groupId && item.id === id)).toBe(false)

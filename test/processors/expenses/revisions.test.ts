@@ -135,7 +135,7 @@ describe('ExpenseRevised', () => {
     expect(order).toEqual([...order].sort())
   })
 
-  test('E44: of two concurrent edits one wins, and the refusal of the other names the current revision', () => {
+  test('E44: one of two concurrent edits is applied, and the refusal of the other names the current revision', () => {
     const [mine, yours] = [revised(), revised({ amountMinor: 1n, splits: splits({ bob: 1n }) })]
     given(...trip, recorded(), mine)
       .when(yours)

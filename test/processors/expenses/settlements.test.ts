@@ -54,7 +54,7 @@ describe('SettlementProposed', () => {
     expect(when.items[RECEIVED]).not.toHaveProperty('GSI2PK')
   })
 
-  test('E-a: two of one millisecond are two, and a repeated event adds none', () => {
+  test('E-a: two settlements of one millisecond are two items, and a repeated event adds none', () => {
     const { items } = given(...trip, proposed()).when(proposed({ settlementId: 's2' }))
     expect(Object.keys(items).filter((name) => name.includes(' / SETTLE#'))).toHaveLength(2)
     given(...trip, proposed())
@@ -77,7 +77,7 @@ describe('SettlementProposed', () => {
     ['without an id', 'settlement-invalid', { settlementId: '' }],
     ['by no transaction', 'settlement-invalid', { txHash: 'x' }],
   ]
-  test.each(bad)('E-c: one %s is refused: %s', (_, code, fields) =>
+  test.each(bad)('E-c: a settlement %s is refused: %s', (_, code, fields) =>
     given(...trip, recorded())
       .when(proposed(fields))
       .thenRefused(code),

@@ -28,7 +28,7 @@ describe('LegacyMealAdopted', () => {
     expect(items[SUMMARY]).toMatchObject({ totalCalories: 500, mealCount: 1 })
   })
 
-  test('M29: its day is the userDate it came with', () =>
+  test('M29: its day is its userDate', () =>
     given()
       .when(adopted({ userDate: '2026-11-15' }))
       .then({ 'SUMMARY#2026-11-15': { mealCount: 1 } }))

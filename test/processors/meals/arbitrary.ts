@@ -21,7 +21,8 @@ import {
   usageSampled,
 } from './events.ts'
 
-/** Few users, instants, days and names, so that events collide. Every event has an id of its own. */
+// There are few users, instants, days and names, so that events affect each other. Every event has its own id.
+
 const user = fc.constantFrom('ada', 'bob')
 const eatenAt = fc.constantFrom(
   ...['2026-11-15T23:30', '2026-11-16T03:59', '2026-11-16T08:00', '2026-11-16T12:30'].map((time) =>
@@ -75,7 +76,7 @@ const aCorrected = fc
   })
   .map(corrected)
 
-/** Any events of users of the app, in any order. */
+/** Generates the events that users of the app can cause, in any order. */
 const anEvent: fc.Arbitrary<MealsEvent | CommonEvent> = fc.oneof(
   { weight: 6, arbitrary: aLogged },
   { weight: 4, arbitrary: aCorrected },

@@ -17,7 +17,8 @@ import { isoOf } from '../../../projections/instant.ts'
 import { mealIdOf } from '../../../projections/meals/keys.ts'
 import { metaOf as eventMeta } from '../../../testing/event.ts'
 
-/** Events as the edge appends them, with defaults for all fields. Each has an id of its own. */
+// The functions of this file make events as the edge appends them, with defaults for all fields. Each event has its own id.
+
 export const NOW = Date.parse('2026-11-16T12:00:00.000Z')
 
 export const metaOf = (meta: Partial<EventMeta> = {}): EventMeta => eventMeta({ key: 'ada', ...meta })

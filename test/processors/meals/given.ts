@@ -7,13 +7,13 @@ import { contents as contentsBy, foldsOf, type Table } from '../../../testing/fo
 
 export type { Table } from '../../../testing/folds.ts'
 
-/** Most tests of meals have one user, so the sort key is the name of an item. */
+/** The name of an item in tests: its sort key. Most tests of meals have one user, so the partition key is not needed. */
 const nameOf = ({ SK }: Key): string => SK
 const folds = foldsOf(meals, userIn, nameOf)
 
 export const { tableOf, given } = folds
 export const contents = (table: Table): Record<string, Item> => contentsBy(table, nameOf)
 
-/** Meals have one projection, and so one result per event. */
+/** Folds an event into the table. Returns the only result, because meals have one projection. */
 export const foldInto = (table: Table, event: Event, position: number): Result =>
   folds.foldInto(table, event, position)[0] ?? {}

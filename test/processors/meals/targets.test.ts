@@ -6,7 +6,7 @@ const TARGETS = 'CONFIG#TARGETS'
 const set = targetsChanged({ calories: 2_000_000, protein: 120_500, displayUnit: 'kj' })
 
 describe('TargetsChanged', () => {
-  test('M4: one item holds the targets, their unit, the registry, a version and a time', () => {
+  test('M4: one item contains the targets, their unit, the registry, a version and a time', () => {
     const { items } = given().when(set)
     expect(items[TARGETS]).toEqual({
       PK: 'USER#ada',

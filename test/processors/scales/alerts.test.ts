@@ -230,7 +230,7 @@ describe('low keg', () => {
       .then({ [ACTIVE]: { state: 'active' } })
   })
 
-  test('S-n: it resolves five points above the threshold, not before', () => {
+  test('S-n: the alert resolves five points above the threshold, not before', () => {
     given(...fired)
       .when(low(7, 19.9))
       .then({ [ACTIVE]: { state: 'active' } })
@@ -242,12 +242,12 @@ describe('low keg', () => {
       })
   })
 
-  test('S49: while it is open, readings write only the state', () =>
+  test('S49: while the alert is open, readings write only the state', () =>
     given(...fired)
       .when(low(7))
       .thenWrites(STATE))
 
-  test('S12: a swap resolves it', () =>
+  test('S12: a swap resolves the alert', () =>
     given(...fired)
       .when(tapped({ keg_id: 'keg-2', tapped_at: at(8) }))
       .then({ [ACTIVE]: null, [hist(8, 'low_keg', 'TAP#07', 'resolved')]: {} }))
@@ -278,7 +278,7 @@ describe('low keg', () => {
 })
 
 describe('a correction of the keg', () => {
-  // 16.5 lbs empty and 61 full: 52.8 % at 40 lbs. A half barrel has 8.3 % then.
+  // A sixth barrel weighs 16.5 lbs empty and 61 lbs full, so 40 lbs are 52.8 %. In a half barrel, 40 lbs are 8.3 %.
   const SIXTH = { keg_type: 'sixth', full_lbs: 61, empty_lbs: 16.5 }
   const weighed = (minutes: number, weight_lbs: number) => reading({ at: at(minutes), level_pct: null, weight_lbs })
   const correction = (more = {}) => corrected({ ...SIXTH, meta: { occurredAt: at(20) }, ...more })
@@ -296,13 +296,13 @@ describe('a correction of the keg', () => {
     expect(active([...light, correction(), weighed(21, 40)])).toBeUndefined()
   })
 
-  test('ends it if the reading was of another keg than the one that is on the tap now', () =>
+  test('ends the alert if the reading was of another keg than the one that is on the tap now', () =>
     expect(active([...light, correction({ from: at(15) })])).toBeUndefined())
 
-  test('leaves it if the corrected level is in breach, too', () =>
+  test('leaves the alert open if the corrected level is in breach, too', () =>
     expect(active([...light, correction({ full_lbs: 400 })])).toMatchObject({ state: 'active' }))
 
-  test('begins one if only the corrected level is in breach, with the whole grace', () => {
+  test('begins an alert if only the corrected level is in breach, with the whole grace', () => {
     const heavier = corrected({ from: at(0), keg_id: 'keg-2', meta: { occurredAt: at(20) } })
     expect(
       active([...bar, tapped({ keg_id: 'keg-2', ...SIXTH, tapped_at: NOW }), weighed(1, 40), heavier]),
@@ -326,12 +326,12 @@ describe('AlertAcknowledged', () => {
       .when(ack)
       .thenDuplicate())
 
-  test('an acknowledged one resolves as well', () =>
+  test('an acknowledged alert resolves, too', () =>
     given(...fired, ack)
       .when(low(8, 50))
       .then({ [ACTIVE]: null, [hist(8, 'low_keg', 'TAP#07', 'resolved')]: { acknowledged_by: 'ada' } }))
 
-  test('refused if none is active', () => {
+  test('refused if no alert is active', () => {
     given(...bar)
       .when(ack)
       .thenRefused('alert-not-found')
@@ -369,7 +369,7 @@ describe('low battery', () => {
       .then({ [BATTERY]: null, [hist(7, 'low_battery', `DEVICE#${SCALE}`, 'resolved')]: {} })
   })
 
-  test('a timer ends it if the location lowered the threshold below the charge meanwhile', () => {
+  test('a timer ends the alert if the location lowered the threshold below the charge meanwhile', () => {
     const timer = grace({ type: 'low_battery', entity: `DEVICE#${SCALE}`, meta: { occurredAt: at(6) } })
     const { items } = given(...bar, battery(1, 12), settings({ low_battery_pct: 10 })).when(timer)
     expect(items[BATTERY]).toBeUndefined()
@@ -392,7 +392,7 @@ describe('low battery', () => {
       .then({ [BATTERY]: null })
   })
 
-  test('of two telemetry messages with the same time the later one in the log counts, and a repeated one does not', () => {
+  test('if two telemetry messages have the same time, the later one in the log counts, and a repeated one does not', () => {
     const [charged, empty] = [
       telemetry({ at: at(2), seq: 1, battery_pct: 90 }),
       telemetry({ at: at(2), seq: 2, battery_pct: 12 }),
@@ -411,7 +411,7 @@ describe('low battery', () => {
       .thenUnchanged()
   })
 
-  test('it ends when the device is released', () =>
+  test('the alert ends when the device is released', () =>
     given(...bar, battery(1, 12), battery(6, 12))
       .when(released({ meta: { occurredAt: at(7) } }))
       .then({ [BATTERY]: null }))
@@ -446,7 +446,7 @@ describe('silent device', () => {
       .thenUnchanged()
   })
 
-  test('any reading resolves it, and the timer is armed again from the receipt', () => {
+  test('any reading resolves the alert, and the timer is armed again from the receipt', () => {
     const when = given(...bar, due(11)).when(reading({ at: at(12), meta: { occurredAt: at(12), recordedAt: at(15) } }))
     when.then({ [SILENT]: null, [hist(15, 'silent_device', `DEVICE#${SCALE}`, 'resolved')]: {} })
     expect(when.timers).toContainEqual(timer(25))
@@ -477,7 +477,7 @@ describe('silent device', () => {
     const moved = [...bar, due(11), assigned({ tap: '08', meta: { occurredAt: at(-1) } })]
     const when = given(...moved).when(due(11))
     when.then({ [SILENT]: null })
-    // The alert that fired ended a millisecond later.
+    // The alert ended one millisecond after it fired, so the silence is counted from that time on.
     expect(when.timers).toContainEqual(expect.objectContaining({ name: `silence:${SCALE}`, at: at(21) + 1 }))
     given(...moved)
       .when(due(22))

@@ -2,12 +2,14 @@ import fc from 'fast-check'
 import type { Event } from '../../../schemas/event.ts'
 import * as events from './events.ts'
 
-/** Few locations, taps, devices and kegs, so that events collide. The clock never goes back, and every event has an id of its own. */
+// There are few locations, taps, devices and kegs, so that events affect each other. The clock never goes back, and every event has its own id.
+
+/** Makes one or several events at a time in epoch milliseconds. */
 type AtTime = (now: number) => Event | readonly Event[]
 
 const key = fc.constantFrom('loc-001', 'loc-002')
 const tap = fc.constantFrom('01', '02', '03')
-/** A device and a keg belong to one location, as the claims and the edge ensure. */
+/** The devices of a location. No device or keg belongs to two locations, because the claims of devices and the edge prevent it. */
 const deviceOf = (loc: string) => fc.constantFrom(`${loc}-A`, `${loc}-B`)
 const kegOf = (loc: string) => fc.constantFrom(...['k1', 'k2', 'k3', 'k4'].map((name) => `${loc}-${name}`))
 const maybe = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: null })
@@ -48,7 +50,7 @@ const aReading = atLocation(
     events.reading({ ...reading, at: now - age, meta: { ...meta, occurredAt: now - age, recordedAt: now } }),
 )
 
-/** Readings of a level that falls and then stays. */
+/** Four readings of a weight that falls. If `stays` is false, the weight then rises again, so this is no pour. */
 const aPour: fc.Arbitrary<AtTime> = fc
   .record({ from: fc.constantFrom(150, 100, 40), lbs: fc.constantFrom(0.2, 1.1, 5), stays: fc.boolean() })
   .map(
@@ -240,7 +242,10 @@ const others: readonly fc.WeightedArbitrary<AtTime>[] = [
   },
 ]
 
-/** Two things in one millisecond have no order but the log's; what is measured in it is of either. */
+/**
+ * The time between two events in milliseconds. It is at least 1: two events of one millisecond have no order except that of the log, and a
+ * measurement of that millisecond could belong to the state before or after.
+ */
 const wait = fc.oneof(fc.constantFrom(1, 10_000, 60_000), fc.integer({ min: 1, max: 900_000 }))
 
 const anEvent = fc.oneof(
@@ -251,7 +256,7 @@ const anEvent = fc.oneof(
   ...others,
 )
 
-/** Any history of two bars. Half of them begin with a bar that is set up: without it, most events would change nothing. */
+/** Generates histories of two bars. Half of them begin with the events that set up a bar. Without these, most events would change nothing. */
 export const aHistory: fc.Arbitrary<readonly Event[]> = fc
   .tuple(fc.boolean(), fc.array(fc.tuple(wait, anEvent), { maxLength: 40, size: 'max' }))
   .map(([isSetUp, steps]) => {

@@ -78,7 +78,7 @@ describe('BeerChanged and BeerRemoved', () => {
       .when(once)
       .thenDuplicate()
   })
-  test('removed it leaves the library; its weights stay for the kegs', () =>
+  test('a removed beer leaves the library; its weights stay for the kegs', () =>
     given(beerDefined())
       .when(beerRemoved())
       .then({ [BEER]: null, [NAME]: null, [HALF]: {} }))

@@ -171,7 +171,7 @@ describe('telemetry', () => {
       .when(telemetry({ at: at(1), seq: 2, tare_empty_offset: 28.8, tare_full_lbs: 160 }))
       .then({ [TELEMETRY]: { tare_empty_offset: 28.8, tare_full_lbs: 160 } }))
 
-  describe('of several telemetry messages within five minutes the last one counts', () => {
+  describe('the last of several telemetry messages within five minutes counts', () => {
     const message = (minute: number, seq: number, battery_pct: number) =>
       telemetry({ at: at(minute), seq, battery_pct, battery_v: battery_pct / 20, fw: `1.${seq}` })
 
@@ -185,7 +185,7 @@ describe('telemetry', () => {
         .when(message(2, 2, 70))
         .then({ [TELEMETRY]: { battery_pct: 60, battery_v: 3, fw: '1.3', updated_at: '2026-11-16T12:03:00.000Z' } }))
 
-    test('of two with the same time the later one in the log counts', () => {
+    test('if two have the same time, the later one in the log counts', () => {
       const tare = (seq: number, tare_full_lbs: number) =>
         telemetry({ at: at(1), seq, battery_pct: seq, tare_full_lbs, dropped: seq })
       given(...bar, tare(1, 160))
@@ -248,7 +248,7 @@ describe('DeviceCalibrated', () => {
   const CURRENT = `DEVICE#${SCALE} / CALIBRATION`
   const first = calibrated({ at: at(1) })
 
-  test('S10 S11 S29 S30: the current one, and every one', () => {
+  test('S10 S11 S29 S30: the current calibration and every calibration are stored', () => {
     const { items } = given(...bar, first).when(calibrated({ factor: 1.05, at: at(2) }))
     expect(items[CURRENT]).toMatchObject({
       factor: 1.05,
@@ -259,7 +259,7 @@ describe('DeviceCalibrated', () => {
     })
     expect(Object.keys(items).filter((name) => name.includes(' / CAL#'))).toHaveLength(2)
   })
-  test('ignored as the current one when late', () =>
+  test('a late event does not replace the current calibration', () =>
     given(...bar, calibrated({ factor: 1.05, at: at(2) }))
       .when(first)
       .then({ [CURRENT]: { factor: 1.05 } }))
@@ -282,7 +282,7 @@ describe('ReadingQuarantined', () => {
     expect(rows).toHaveLength(2)
     expect(rows[0]).toMatchObject({ reason: 'range', reading: '{"weight_lbs":4000}', ttl: NOW / 1000 + 30 * 86_400 })
   })
-  test('twice is counted once', () => {
+  test('a repeated event is counted once', () => {
     const once = quarantined({ boot: null, seq: null, reason: 'malformed' })
     given(once).when(once).thenUnchanged()
   })

@@ -32,7 +32,8 @@ import type {
 } from '../../../schemas/generated/scales.ts'
 import { metaOf as eventMeta } from '../../../testing/event.ts'
 
-/** Events as the edge appends them, with defaults for all fields. Each has an id of its own. */
+// The functions of this file make events as the edge appends them, with defaults for all fields. Each event has its own id.
+
 export const NOW = Date.parse('2026-11-16T12:00:00.000Z')
 export const LOC = 'loc-001'
 export const SCALE = 'SCALE-0042'
@@ -43,7 +44,7 @@ export const metaOf = (meta: Partial<EventMeta> = {}): EventMeta =>
 
 type Fields<E extends Event> = Partial<E['data']> & { meta?: Partial<EventMeta> }
 
-/** Returns a function that makes events of one type. Default of each field: its value in `usual`. */
+/** Returns a function that makes events of one type. The default of each field is its value in `usual`. */
 const maker =
   <E extends Event>(type: E['type'], usual: E['data'], meta: Partial<EventMeta> = {}) =>
   ({ meta: more, ...fields }: Fields<E> = {}): E =>
@@ -165,7 +166,7 @@ const reported = maker<ReadingReported>('ReadingReported', {
   dropped: null,
 })
 let seq = 0
-/** The next reading of a boot; its event has the time at which it was measured. */
+/** Makes a reading with the next sequence number. The time of the event (`occurredAt`) is the time of the measurement. */
 export const reading = ({ at = NOW + MINUTE, meta, ...fields }: Fields<ReadingReported> = {}): ReadingReported =>
   reported({ at, seq: ++seq, ...fields, meta: { occurredAt: at, ...meta } })
 
@@ -199,7 +200,7 @@ export const measured = maker<BeerKegWeightMeasured>(
   { key: 'guinness' },
 )
 
-/** A registered scale under tap 07 with a keg on it. */
+/** Events that register a scale, assign it to tap 07, and put a keg on the tap. */
 export const bar: readonly Event[] = [registered(), assigned(), tapped()]
 
 export const TAP = 'LOCATION#loc-001 / TAP#07'

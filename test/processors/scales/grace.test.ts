@@ -12,7 +12,7 @@ const GRACE_MS = 300_000
 const THRESHOLD = 15
 const CLEAR = 20
 
-/** The level of the keg at an instant. */
+/** The level of the keg in percent, measured at an instant. */
 interface Measured {
   readonly at: number
   readonly level: number
@@ -24,7 +24,7 @@ interface Message {
   readonly readings: readonly Measured[]
 }
 
-/** One alert, as the history shows it. */
+/** The times of one alert in the history: start of the breach, firing, and end. Without `resolved`, the alert is still active. */
 interface Shown {
   readonly started: number
   readonly fired: number
@@ -32,8 +32,9 @@ interface Shown {
 }
 
 /**
- * Folds the messages in the order of their arrival. Between them every timer that is due appends its event, as the timers role does. The
- * processor folds a message `lagMs` after its arrival: a timer that is due by then, or when the next message arrives, has appended its event behind the message.
+ * Folds the messages in the order of their arrival. Between two messages, every due timer appends its event, as the timers role does. The processor
+ * folds a message `lagMs` after its arrival. A timer that is due before that time, or before the next message arrives, appends its event after the
+ * message.
  */
 const arrive = (messages: readonly Message[], lagMs = 0): Table => {
   const table: Table = new Map()
@@ -92,7 +93,7 @@ const shownBy = (table: Table): readonly Shown[] =>
     }
   })
 
-/** The rule, without folds and timers: an alert fires at the first reading in breach after a grace in which every reading was in breach. */
+/** The expected alerts. An alert fires at the first reading in breach after a grace in which every reading was in breach. */
 const expectedOf = (readings: readonly Measured[]): readonly Shown[] => {
   const alerts: Shown[] = []
   let started: number | undefined
@@ -168,7 +169,7 @@ const someReadings: fc.Arbitrary<readonly Measured[]> = fc
     return steps.map(({ secs, level }) => ({ at: (at += secs * 1000), level }))
   })
 
-/** Cuts readings into messages. Each arrives after its last reading was measured, and after the message before it. */
+/** Cuts readings into messages. A message arrives after its last reading was measured, and after the previous message. */
 const cut = (
   readings: readonly Measured[],
   {

@@ -13,7 +13,10 @@ const START = NOW - 6 * HOUR_MS
 const TAP_ID = 'loc-001#TAP#07'
 const meta = { occurredAt: START }
 
-/** Six hours of one keg: it is poured from and nothing else happens, so that the source document's queries mean the right thing. */
+/**
+ * Readings of one keg in six hours, with pours and no other events. Only for such readings do the SQL queries of the source document (the
+ * specification) give correct answers.
+ */
 const weights = [160, 160, 158, 158, 158, 158, 155, 155, 155, 155, 150, 150, 150]
 const events = [
   registered({ meta }),
@@ -23,7 +26,8 @@ const events = [
   ...barReadings(START, weights, { every: 30 * MINUTE_MS, battery_pct: 70 }),
 ]
 
-/** S-e: multi-measure records answer as the source document's own SQL does over single-measure ones of the same readings. */
+// The test writes the same readings as multi-measure records and as single-measure records. Our queries over the former must give the same answers as
+// the SQL of the source document over the latter (S-e).
 describe('S-e: parity with the SQL of the source document', () => {
   let service: Service
   let questions: SeriesQueries

@@ -3,7 +3,7 @@ import type { Versioned } from '../../../processors/engine/ports/series.ts'
 import type { Event } from '../../../schemas/event.ts'
 import { foldInto, type Table } from './given.ts'
 
-/** The items and the points that the fold of the series makes from events. */
+/** Folds events. Returns the items, and the points of the series with their versions. */
 export const measuredBy = (
   events: readonly Event[],
 ): { readonly table: Table; readonly points: readonly Versioned[] } => {

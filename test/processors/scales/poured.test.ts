@@ -25,14 +25,14 @@ import {
 
 const at = (minutes: number) => NOW + minutes * MINUTE
 const LBS_A_GALLON = 1.014 / (0.45359237 * 0.264172)
-/** A minute apart, in gallons. */
+/** Readings one minute apart, with the gallons that are left in the keg. */
 const level = (...gallons: readonly number[]) =>
   gallons.map((left, n) => reading({ at: at(n + 1), level_pct: null, weight_lbs: 29 + left * LBS_A_GALLON }))
 const pours = (table: Table) =>
   Object.values(contents(table)).filter(({ SK }) => SK.startsWith('POUR#')) as Item[] as PourItem[]
 
-describe('what was poured', () => {
-  test('is an item of the keg and the tap, in the order of time', () => {
+describe('the item of a pour', () => {
+  test('belongs to the keg and the tap, in the order of time', () => {
     const [pour] = pours(tableOf([...bar, ...level(10, 10, 9.875, 9.875)]))
     expect(pour).toMatchObject({
       PK: `LOCATION#${LOC}`,
@@ -162,7 +162,7 @@ describe('what was poured', () => {
   })
 })
 
-/** The same folds with other default thresholds, like those of a later release. */
+/** The domain scales with other default thresholds, as in a later release. */
 const finer: Domain = {
   ...scales,
   foldVersion: scales.foldVersion + 1,

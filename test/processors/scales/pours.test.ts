@@ -296,7 +296,7 @@ describe('any readings', () => {
             )
           }
         }
-        // The object hides a small fall until it is removed, and a level that returns to the base of a pour is a dip.
+        // Skips inputs in which the object weighs about as much as the poured beer: then the object hides the pour.
         const isClear = steps.every(
           ({ poured, laid }) =>
             laid === undefined || poured === 0 || Math.abs(poured - laid.gallons) >= THRESHOLDS.pour_min_gallons,

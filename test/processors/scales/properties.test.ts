@@ -32,7 +32,7 @@ const devices = (table: Table) => of<DeviceItem>(table, 'DEVICE#', 'META')
 const alerts = (table: Table) => of<AlertItem>(table, 'ALERT#', 'ACTIVE#')
 const placeOf = ({ PK, SK }: Item) => ({ loc: PK.slice('LOCATION#'.length), tap: SK.slice(4, 6) })
 
-/** Runs the check after every event. */
+/** Runs the check after every event of any history. */
 const always = (check: (table: Table, event: Event) => void) =>
   fc.assert(
     fc.property(aHistory, (events) => {

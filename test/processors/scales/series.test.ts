@@ -34,7 +34,7 @@ const readings = (events: readonly Event[]) => measuredBy(events).points.filter(
 const pours = (events: readonly Event[]) => measuredBy(events).points.filter(({ measure }) => measure === 'pour')
 const kegsOf = (events: readonly Event[]) => readings(events).map(({ values }) => values['keg_id'])
 
-/** Weights a minute apart. */
+/** Readings of these weights, one minute apart. */
 const weighed = (from: number, ...weights: readonly number[]) =>
   weights.map((weight_lbs, index) => reading({ at: from + index * MINUTE, weight_lbs }))
 

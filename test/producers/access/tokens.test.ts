@@ -22,7 +22,7 @@ const SERVED = [
   { domain: expenses, edge: EXPENSES },
 ]
 const NAMES = SERVED.map(({ edge }) => edge.name)
-/** A route that only the domain itself has. */
+/** A route by domain that no other domain has. */
 const OWN: Readonly<Record<string, string>> = {
   meals: '/v1/targets',
   scales: '/v1/locations/loc-001/taps',

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { holiday } from '../../../producers/expenses/demo-traffic.ts'
 import type { SimulatedRequest } from '../../../producers/demo/request.ts'
-import { openExpenses } from '../expenses/circle.ts'
+import { openExpenses } from '../expenses/group-of-three.ts'
 import { NOON } from '../../../testing/event.ts'
 import { send } from '../../../testing/edge/request.ts'
 

@@ -1,18 +1,18 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Person } from '../person.ts'
-import { openCircle } from './circle.ts'
+import { openGroupOfThree } from './group-of-three.ts'
 
-let circle: Awaited<ReturnType<typeof openCircle>>
+let setup: Awaited<ReturnType<typeof openGroupOfThree>>
 let ann: Person
 let other: string
 
 beforeAll(async () => {
-  circle = await openCircle()
-  ann = circle.ann
-  await circle.cyd.sendCommand('POST', `${circle.group}/leave`)
-  other = (await circle.bob.sendCommand('POST', '/api/groups', { title: 'Other' })).body.id
+  setup = await openGroupOfThree()
+  ann = setup.ann
+  await setup.cyd.sendCommand('POST', `${setup.group}/leave`)
+  other = (await setup.bob.sendCommand('POST', '/api/groups', { title: 'Other' })).body.id
 })
-afterAll(() => circle.edge.app.close())
+afterAll(() => setup.edge.app.close())
 
 const expenseBody = (more: object) => ({ amount: 100, description: 'Dinner', ...more })
 const exact = (...amounts: readonly unknown[]) =>
@@ -114,10 +114,10 @@ const WRONG: readonly (readonly [string, number, string, string, object])[] = [
 
 describe('E30: an invalid expense is rejected with a pointer, and the log has no event of it', () => {
   test.each(WRONG)('%s', async (_name, status, code, field, body) => {
-    const before = circle.edge.events.length
-    const answer = await ann.sendCommand('POST', `${circle.group}/expenses`, body)
+    const before = setup.edge.events.length
+    const answer = await ann.sendCommand('POST', `${setup.group}/expenses`, body)
     expect(answer).toMatchObject({ status, body: { code, field, detail: expect.stringContaining('.') } })
-    expect(circle.edge.events.slice(before).map(({ type }) => type)).not.toContain('ExpenseRecorded')
+    expect(setup.edge.events.slice(before).map(({ type }) => type)).not.toContain('ExpenseRecorded')
   })
 })
 
@@ -136,7 +136,7 @@ describe('E34: an invalid settlement is rejected with a pointer', () => {
     ['a hash that is none', 400, 'bad-format', '/txHash', paid({ txHash: 'not a hash at all' })],
     ['a status', 400, 'unknown-field', '/status', paid({ status: 'completed' })],
   ])('%s', async (_name, status, code, field, body) => {
-    expect(await ann.sendCommand('POST', `${circle.group}/settlements`, body)).toMatchObject({
+    expect(await ann.sendCommand('POST', `${setup.group}/settlements`, body)).toMatchObject({
       status,
       body: { code, field },
     })
@@ -144,7 +144,7 @@ describe('E34: an invalid settlement is rejected with a pointer', () => {
 })
 
 test.each([1e19, 1e30, 1e300, `1${'0'.repeat(30)}`])('the rejection of %s names the maximum', async (amount) =>
-  expect((await ann.sendCommand('POST', `${circle.group}/expenses`, expenseBody({ amount }))).body['detail']).toContain(
+  expect((await ann.sendCommand('POST', `${setup.group}/expenses`, expenseBody({ amount }))).body['detail']).toContain(
     'at most 10000000000000000.00 EUR',
   ),
 )
@@ -152,7 +152,7 @@ test.each([1e19, 1e30, 1e300, `1${'0'.repeat(30)}`])('the rejection of %s names 
 test('a revision needs a revision number', async () => {
   const {
     body: { id },
-  } = await ann.sendCommand('POST', `${circle.group}/expenses`, expenseBody({}))
+  } = await ann.sendCommand('POST', `${setup.group}/expenses`, expenseBody({}))
   for (const [body, field, code] of [
     [expenseBody({}), '/revision', 'missing-field'],
     [expenseBody({ revision: 0 }), '/revision', 'out-of-range'],
@@ -161,7 +161,7 @@ test('a revision needs a revision number', async () => {
     [expenseBody({ revision: 1, amount: 0 }), '/amount', 'amount-invalid'],
     [{ revision: 1, amount: 5 }, '/description', 'missing-field'],
   ] as const) {
-    expect(await ann.sendCommand('PUT', `${circle.group}/expenses/${id}`, body), JSON.stringify(body)).toMatchObject({
+    expect(await ann.sendCommand('PUT', `${setup.group}/expenses/${id}`, body), JSON.stringify(body)).toMatchObject({
       status: 400,
       body: { field, code },
     })
@@ -171,11 +171,11 @@ test('a revision needs a revision number', async () => {
 test("another group's ids in the path find nothing", async () => {
   const {
     body: { id: expense },
-  } = await ann.sendCommand('POST', `${circle.group}/expenses`, expenseBody({}))
+  } = await ann.sendCommand('POST', `${setup.group}/expenses`, expenseBody({}))
   const {
     body: { id: settlement },
-  } = await ann.sendCommand('POST', `${circle.group}/settlements`, paid({}))
-  const bob = circle.bob
+  } = await ann.sendCommand('POST', `${setup.group}/settlements`, paid({}))
+  const bob = setup.bob
   for (const path of [`expenses/${expense}`, `expenses/${expense}/history`])
     expect(await bob.getPath(`/api/groups/${other}/${path}`)).toMatchObject({
       status: 404,

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import { DINNER, netsIn, openCircle } from './circle.ts'
+import { DINNER, netsIn, openGroupOfThree } from './group-of-three.ts'
 
 const HOUR = 3_600_000
 
 describe('balances', () => {
   test('E46 E-d: contain what each person paid, bears, sent and received; the nets sum up to zero', async () => {
-    const { group, ann, bob, cyd } = await openCircle()
+    const { group, ann, bob, cyd } = await openGroupOfThree()
     await ann.sendCommand('POST', `${group}/expenses`, {
       ...DINNER,
       splitType: 'exact',
@@ -58,7 +58,7 @@ describe('balances', () => {
   })
 
   test('as of a day are those at its end, and as of an instant those at that instant', async () => {
-    const { edge, group, ann } = await openCircle()
+    const { edge, group, ann } = await openGroupOfThree()
     const half = (amount: number) =>
       ann.sendCommand('POST', `${group}/expenses`, {
         amount,
@@ -105,20 +105,20 @@ describe('balances', () => {
 })
 
 describe('debts', () => {
-  /** Cyd owes Bob what Bob owes Ann. */
+  /** Creates debts in a chain: Cyd owes Bob the amount that Bob owes Ann. */
   const openChain = async () => {
-    const circle = await openCircle()
-    await circle.ann.sendCommand('POST', `${circle.group}/expenses`, {
+    const setup = await openGroupOfThree()
+    await setup.ann.sendCommand('POST', `${setup.group}/expenses`, {
       amount: 10,
       description: 'x',
       splits: [{ userId: '456' }],
     })
-    await circle.bob.sendCommand('POST', `${circle.group}/expenses`, {
+    await setup.bob.sendCommand('POST', `${setup.group}/expenses`, {
       amount: 10,
       description: 'y',
       splits: [{ userId: '789' }],
     })
-    return circle
+    return setup
   }
 
   test('E32: are the fewest payments or pair by pair, by the setting of the group or by the request', async () => {

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest'
 import { as } from '../person.ts'
-import { DINNER, inviteBy, netsIn, openCircle } from './circle.ts'
+import { DINNER, inviteBy, netsIn, openGroupOfThree } from './group-of-three.ts'
 
 const THIRDS = ['33.33', '33.33', '33.34']
 
 describe('an expense', () => {
   test('E30 E7 E42: is shared equally by all members by default; amounts in answers are decimals', async () => {
-    const { group, id: groupId, ann } = await openCircle()
+    const { group, id: groupId, ann } = await openGroupOfThree()
     const made = await ann.sendCommand('POST', `${group}/expenses`, { ...DINNER, category: 'food' })
     expect(made).toMatchObject({
       status: 201,
@@ -73,7 +73,7 @@ describe('an expense', () => {
     ],
     ['equal among some', { splits: [{ userId: '456' }, { userId: '789' }] }, ['50.00', '50.00']],
   ])('E30 E-b: a split that is %s sums up to the amount', async (_name, split, amounts) => {
-    const { group, ann } = await openCircle()
+    const { group, ann } = await openGroupOfThree()
     const { status, body } = await ann.sendCommand('POST', `${group}/expenses`, { ...DINNER, ...split })
     expect(status).toBe(201)
     expect((body['splits'] as readonly { amount: string }[]).map(({ amount }) => amount)).toEqual(amounts)
@@ -83,7 +83,7 @@ describe('an expense', () => {
   })
 
   test('E30: another person can have paid it, at another time, in another currency', async () => {
-    const { group, ann } = await openCircle()
+    const { group, ann } = await openGroupOfThree()
     const body = {
       amount: '0.000000001',
       description: 'Gas',
@@ -108,7 +108,7 @@ describe('an expense', () => {
   })
 
   test('E30: a repeated request creates no second expense, also if people left since', async () => {
-    const { group, ann, bob } = await openCircle()
+    const { group, ann, bob } = await openGroupOfThree()
     const body = { ...DINNER, splits: [{ userId: '123' }, { userId: '456' }] }
     const once = await ann.sendCommand('POST', `${group}/expenses`, body, { 'idempotency-key': 'dinner' })
     await bob.sendCommand('POST', `${group}/leave`)
@@ -121,7 +121,7 @@ describe('an expense', () => {
   })
 
   test('E30 E34: the same Idempotency-Key in two groups creates two different ids, and again in one group the same id', async () => {
-    const { group, ann, bob } = await openCircle()
+    const { group, ann, bob } = await openGroupOfThree()
     const other = `/api/groups/${(await ann.sendCommand('POST', '/api/groups', { title: 'Other', currency: 'EUR' })).body.id}`
     await bob.sendCommand('POST', `${other}/join`, { invitation: await inviteBy(ann, other) })
     for (const [path, body] of [
@@ -141,7 +141,7 @@ describe('an expense', () => {
   })
 
   test('E30: a retry whose path is encoded in another way is the same request', async () => {
-    const { edge, id, ann } = await openCircle()
+    const { edge, id, ann } = await openGroupOfThree()
     const key = { 'idempotency-key': 'k' }
     const [once, again] = [
       await ann.sendCommand('POST', `/api/groups/${id}/expenses`, DINNER, key),
@@ -159,7 +159,7 @@ describe('an expense', () => {
   })
 
   test('E28 E13 E-a: expenses of one millisecond are all in the list, the newest first, page by page', async () => {
-    const { edge, group, ann, bob } = await openCircle()
+    const { edge, group, ann, bob } = await openGroupOfThree()
     const ids: string[] = []
     for (let n = 0; n < 5; n += 1) {
       if (n === 3) edge.clock.at += 1000
@@ -180,7 +180,7 @@ describe('an expense', () => {
   })
 
   test('E29 E16 E3: is found by its id, in its own group only', async () => {
-    const { group, ann, bob } = await openCircle()
+    const { group, ann, bob } = await openGroupOfThree()
     const {
       body: { id, ...expense },
     } = await ann.sendCommand('POST', `${group}/expenses`, DINNER)
@@ -207,7 +207,7 @@ describe('an expense', () => {
   })
 
   test('E31 E43: is deleted by the payer, and restored unchanged', async () => {
-    const { group, ann, bob } = await openCircle()
+    const { group, ann, bob } = await openGroupOfThree()
     const { body } = await ann.sendCommand('POST', `${group}/expenses`, DINNER)
     const path = `${group}/expenses/${body.id}`
     const before = await ann.getPath(`${group}/balances`)
@@ -233,7 +233,7 @@ describe('an expense', () => {
   })
 
   test('E-l: can be corrected by the payer, the person who recorded it and the owner of the group; the history shows who did', async () => {
-    const { edge, group, ann, bob, cyd, invitation } = await openCircle()
+    const { edge, group, ann, bob, cyd, invitation } = await openGroupOfThree()
     const dot = await as(edge, '1011')
     await dot.sendCommand('POST', `${group}/join`, { invitation, name: 'Dot' })
     const {
@@ -267,7 +267,7 @@ describe('an expense', () => {
   })
 
   test('its date can be edited, and is another field than the time of its recording', async () => {
-    const { edge, group, ann, bob } = await openCircle()
+    const { edge, group, ann, bob } = await openGroupOfThree()
     const {
       body: { id },
     } = await ann.sendCommand('POST', `${group}/expenses`, { ...DINNER, date: '2026-05-01' })
@@ -311,7 +311,7 @@ describe('an expense', () => {
   })
 
   test('deleted expenses are listed with the time and the person, the last deleted first, page by page, for members only', async () => {
-    const { edge, group, ann, bob } = await openCircle()
+    const { edge, group, ann, bob } = await openGroupOfThree()
     const ids: string[] = []
     for (let n = 0; n < 4; n += 1) {
       const {
@@ -320,7 +320,7 @@ describe('an expense', () => {
       ids.push(id)
     }
     const unchanged = (await ann.getPath(`${group}/expenses/${ids[1]}`)).body
-    // Two are deleted in the same millisecond.
+    // Deletes two expenses in the same millisecond, so that their ids decide their order.
     for (const id of [ids[1], ids[2]]) await ann.sendCommand('DELETE', `${group}/expenses/${id}`)
     edge.clock.at += 60_000
     await ann.sendCommand('DELETE', `${group}/expenses/${ids[0]}`)
@@ -345,7 +345,7 @@ describe('an expense', () => {
 
 describe('a revision', () => {
   test('E-g: replaces an expense, keeps fields that it does not name, and is in the history', async () => {
-    const { edge, group, ann, bob } = await openCircle()
+    const { edge, group, ann, bob } = await openGroupOfThree()
     const {
       body: { id },
     } = await ann.sendCommand('POST', `${group}/expenses`, {
@@ -435,8 +435,8 @@ describe('a revision', () => {
     )
   })
 
-  test('E44 E-g: of two concurrent revisions one wins, and the other is answered 409 with the current revision', async () => {
-    const { group, ann } = await openCircle()
+  test('E44 E-g: one of two concurrent revisions is applied, and the other is answered 409 with the current revision', async () => {
+    const { group, ann } = await openGroupOfThree()
     const {
       body: { id },
     } = await ann.sendCommand('POST', `${group}/expenses`, DINNER)
@@ -456,7 +456,7 @@ describe('a revision', () => {
   })
 
   test('that is repeated has the same answer, also if it changed the payer', async () => {
-    const { group, ann, bob, cyd } = await openCircle()
+    const { group, ann, bob, cyd } = await openGroupOfThree()
     const {
       body: { id },
     } = await ann.sendCommand('POST', `${group}/expenses`, DINNER)
@@ -474,7 +474,7 @@ describe('a revision', () => {
   })
 
   test('E-i: a person who left stays in their expenses, and cannot be added to others', async () => {
-    const { group, ann, bob, cyd } = await openCircle()
+    const { group, ann, bob, cyd } = await openGroupOfThree()
     const {
       body: { id },
     } = await ann.sendCommand('POST', `${group}/expenses`, {
@@ -499,7 +499,7 @@ describe('a revision', () => {
   })
 
   test('of a deleted expense is refused', async () => {
-    const { group, ann } = await openCircle()
+    const { group, ann } = await openGroupOfThree()
     const {
       body: { id },
     } = await ann.sendCommand('POST', `${group}/expenses`, DINNER)
@@ -512,7 +512,7 @@ describe('a revision', () => {
 })
 
 test('E-f: at most 45 people share an expense with the payer', async () => {
-  const { edge, group, ann, invitation } = await openCircle()
+  const { edge, group, ann, invitation } = await openGroupOfThree()
   for (let n = 0; n < 44; n += 1) await (await as(edge, `m${n}`)).sendCommand('POST', `${group}/join`, { invitation })
   const others = ['456', ...Array.from({ length: 44 }, (_, n) => `m${n}`)]
   const splits = ['123', ...others].map((userId) => ({ userId }))

@@ -11,14 +11,14 @@ import { NOON } from '../../../testing/event.ts'
 import { expensesTable } from '../../../projections/expenses/table.ts'
 import { expensesQueries } from '../../../projections/expenses/queries.ts'
 import { keyOf } from '../../../projections/item.ts'
-import { openCircle } from './circle.ts'
+import { openGroupOfThree } from './group-of-three.ts'
 
-let circle: Awaited<ReturnType<typeof openCircle>>
+let setup: Awaited<ReturnType<typeof openGroupOfThree>>
 
 beforeAll(async () => {
-  circle = await openCircle()
-  const { ann, bob, cyd, group } = circle
-  circle.edge.clock.at += 60_000
+  setup = await openGroupOfThree()
+  const { ann, bob, cyd, group } = setup
+  setup.edge.clock.at += 60_000
   for (let nth = 0; nth < 7; nth += 1)
     await ann.sendCommand('POST', `${group}/expenses`, {
       amount: 100,
@@ -54,7 +54,7 @@ beforeAll(async () => {
   await bob.sendCommand('POST', `${group}/settlements`, { toUserId: '123', amount: 5, currency: 'EUR' })
   await cyd.sendCommand('POST', `${group}/leave`)
 })
-afterAll(() => circle.edge.app.close())
+afterAll(() => setup.edge.app.close())
 
 type Row = Readonly<Record<string, unknown>> & { readonly kind: string }
 
@@ -62,8 +62,8 @@ const exported = async (query = ''): Promise<readonly Row[]> => {
   const rows: Row[] = []
   let cursor: string | undefined
   do {
-    const { status, body } = await circle.ann.getPath(
-      `${circle.group}/export?limit=3${query}${cursor === undefined ? '' : `&cursor=${encodeURIComponent(cursor)}`}`,
+    const { status, body } = await setup.ann.getPath(
+      `${setup.group}/export?limit=3${query}${cursor === undefined ? '' : `&cursor=${encodeURIComponent(cursor)}`}`,
     )
     expect(status).toBe(200)
     rows.push(...body.items.map((row) => ({ ...row, kind: String(row['kind']) })))
@@ -108,7 +108,7 @@ describe('an export', () => {
     for (const item of Object.values(contents(tableOf(events)))) table.items.set(keyOf(item), item)
     const again: Row[] = []
     for (let cursor: string | undefined, first = true; first || cursor !== undefined; first = false) {
-      const page = await expensesExporter.page(table.reader, circle.id, {
+      const page = await expensesExporter.page(table.reader, setup.id, {
         limit: 200,
         history: false,
         ...(cursor !== undefined && { cursor }),
@@ -136,11 +136,11 @@ describe('an export', () => {
       createdBy: '123',
     })
     expect(recordings(rows).find(({ createdBy }) => createdBy === '789')).toBeDefined()
-    expect(await expensesQueries(table.reader).balances(circle.id)).toHaveLength(2)
+    expect(await expensesQueries(table.reader).balances(setup.id)).toHaveLength(2)
   })
 
   test('as CSV has the same fields in every line, and no text that a spreadsheet would compute', async () => {
-    const first = await circle.ann.getPath(`${circle.group}/export?format=csv&limit=200`)
+    const first = await setup.ann.getPath(`${setup.group}/export?format=csv&limit=200`)
     expect(first.headers['content-type']).toBe('text/csv; charset=utf-8; header=present')
     expect(first.headers['link']).toMatch(/^<\?format=csv&limit=200&cursor=expenses\.>; rel="next"$/)
     const rows = await exported()
@@ -158,16 +158,12 @@ describe('an export', () => {
   })
 
   test('is for members only, and another cursor is refused', async () => {
-    const stranger = await circle.edge.token('999')
+    const stranger = await setup.edge.token('999')
     expect(
-      (
-        await circle.edge.app.inject({
-          url: `${circle.group}/export`,
-          headers: { authorization: `Bearer ${stranger}` },
-        })
-      ).statusCode,
+      (await setup.edge.app.inject({ url: `${setup.group}/export`, headers: { authorization: `Bearer ${stranger}` } }))
+        .statusCode,
     ).toBe(404)
-    expect((await circle.ann.getPath(`${circle.group}/export?cursor=nothing`)).body).toMatchObject({
+    expect((await setup.ann.getPath(`${setup.group}/export?cursor=nothing`)).body).toMatchObject({
       status: 400,
       code: 'bad-cursor',
     })

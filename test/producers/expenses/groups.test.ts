@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { as } from '../person.ts'
-import { openCircle, openExpenses, typesOf } from './circle.ts'
+import { openGroupOfThree, openExpenses, typesOf } from './group-of-three.ts'
 
 describe('a group', () => {
   test('E25: is created with its first member. Default currency: TON', async () => {
@@ -55,7 +55,7 @@ describe('a group', () => {
   })
 
   test('E23 E18: a person lists their own groups, and no others, page by page', async () => {
-    const { edge, ann, bob, id } = await openCircle()
+    const { edge, ann, bob, id } = await openGroupOfThree()
     await ann.sendCommand('POST', '/api/groups', { title: 'Work' })
     const first = await ann.getPath('/api/groups?limit=1')
     const second = await ann.getPath(`/api/groups?limit=1&cursor=${String(first.body.cursor)}`)
@@ -67,7 +67,7 @@ describe('a group', () => {
   })
 
   test('E24 E10 E11 E12: is shown with its members', async () => {
-    const { group, bob } = await openCircle()
+    const { group, bob } = await openGroupOfThree()
     expect((await bob.getPath(group)).body).toMatchObject({
       title: 'Roommates',
       currency: 'EUR',
@@ -81,7 +81,7 @@ describe('a group', () => {
   })
 
   test('E5: the title, the currency and each setting are changed separately', async () => {
-    const { group, ann, bob } = await openCircle()
+    const { group, ann, bob } = await openGroupOfThree()
     expect(await bob.sendCommand('PATCH', group, { title: 'Flat 7' })).toMatchObject({
       status: 200,
       body: { title: 'Flat 7' },
@@ -114,7 +114,7 @@ describe('a group', () => {
   })
 
   test('E-h: a member cannot link a chat to a group', async () => {
-    const { edge, group, ann } = await openCircle()
+    const { edge, group, ann } = await openGroupOfThree()
     expect(await ann.sendCommand('PATCH', group, { chatId: '-1009876543210' })).toMatchObject({
       status: 400,
       body: { code: 'unknown-field', field: '/chatId' },
@@ -130,7 +130,7 @@ describe('a group', () => {
   })
 
   test('answers 404 to a person who is not a member, on every route, as for an unknown group', async () => {
-    const { edge, group, ann } = await openCircle()
+    const { edge, group, ann } = await openGroupOfThree()
     const dan = await as(edge, '999')
     const {
       body: { id: expense },
@@ -191,7 +191,7 @@ describe('a group', () => {
 
 describe('a member', () => {
   test('E26: joins by an invitation, once also if they send it several times', async () => {
-    const { edge, group, invitation } = await openCircle()
+    const { edge, group, invitation } = await openGroupOfThree()
     const dan = await as(edge, '999')
     expect(await dan.sendCommand('POST', '/api/groups/none/join', { invitation })).toMatchObject({
       status: 403,
@@ -225,7 +225,7 @@ describe('a member', () => {
   })
 
   test('keeps their previous name if they send none', async () => {
-    const { edge, bob, group, invitation } = await openCircle()
+    const { edge, bob, group, invitation } = await openGroupOfThree()
     const { body } = await bob.sendCommand('POST', '/api/groups', { title: 'Chess' })
     expect(body['members']).toMatchObject([{ id: '456', name: 'Bob' }])
     const dan = await as(edge, '999')
@@ -238,7 +238,7 @@ describe('a member', () => {
   })
 
   test('E27 E6: sets their wallet, and removes it', async () => {
-    const { group, bob } = await openCircle()
+    const { group, bob } = await openGroupOfThree()
     expect(
       await bob.sendCommand('PUT', `${group}/wallet`, { wallet: 'EQBvI0aFLnw2QbZgjMPCLRdtRHxhUyinQudg6sdiohIwg5jL' }),
     ).toMatchObject({ status: 200, body: { id: '456', wallet: 'EQBvI0aFLnw2QbZgjMPCLRdtRHxhUyinQudg6sdiohIwg5jL' } })
@@ -261,7 +261,7 @@ describe('a member', () => {
   })
 
   test('E-k: changes their name; earlier items keep the old one', async () => {
-    const { group, ann, bob } = await openCircle()
+    const { group, ann, bob } = await openGroupOfThree()
     const {
       body: { id },
     } = await bob.sendCommand('POST', `${group}/expenses`, { amount: 9, description: 'Beer' })
@@ -276,7 +276,7 @@ describe('a member', () => {
   })
 
   test('E-i: a person who left can read and settle, can do nothing else, and can return by an invitation', async () => {
-    const { edge, group, ann, bob, invitation } = await openCircle()
+    const { edge, group, ann, bob, invitation } = await openGroupOfThree()
     await ann.sendCommand('POST', `${group}/expenses`, { amount: 30, description: 'Taxi' })
     expect(await bob.sendCommand('POST', `${group}/leave`)).toMatchObject({
       status: 200,

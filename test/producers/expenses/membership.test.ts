@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest'
 import { as, type Person } from '../person.ts'
 import type { EdgeAnswer } from '../../../testing/edge/request.ts'
-import { DINNER, inviteBy, netsIn, openCircle, typesOf } from './circle.ts'
+import { DINNER, inviteBy, netsIn, openGroupOfThree, typesOf } from './group-of-three.ts'
 
 const HOUR = 3_600_000
 const FORBIDDEN = { status: 403, body: { code: 'invitation-only' } } as const
 
 describe('an invitation', () => {
   test('is created with an id, a random secret and an expiry', async () => {
-    const { group, bob } = await openCircle()
+    const { group, bob } = await openGroupOfThree()
     const made = await bob.sendCommand('POST', `${group}/invitations`)
     expect(made).toMatchObject({
       status: 201,
@@ -29,7 +29,7 @@ describe('an invitation', () => {
   })
 
   test('E26: is needed to join: the id of a group is not sufficient', async () => {
-    const { edge, group } = await openCircle()
+    const { edge, group } = await openGroupOfThree()
     const dan = await as(edge, '999')
     for (const body of [
       undefined,
@@ -43,7 +43,7 @@ describe('an invitation', () => {
   })
 
   test('that is wrong leaves no event in the log of the group, and gets the same answer as for a group that does not exist', async () => {
-    const { edge, group } = await openCircle()
+    const { edge, group } = await openGroupOfThree()
     const dan = await as(edge, '999')
     const joins = () => edge.events.filter(({ type }) => type === 'MemberJoined').length
     const before = joins()
@@ -55,7 +55,7 @@ describe('an invitation', () => {
   })
 
   test('of a person who was removed since: a repeated request shows nothing of the group', async () => {
-    const { edge, group, ann, invitation } = await openCircle()
+    const { edge, group, ann, invitation } = await openGroupOfThree()
     const dan = await as(edge, '999')
     const join = () => dan.sendCommand('POST', `${group}/join`, { invitation, name: 'Dan' }, { 'idempotency-key': 'j' })
     expect(await join()).toMatchObject({ status: 200 })
@@ -66,7 +66,7 @@ describe('an invitation', () => {
   })
 
   test('admits to its own group only', async () => {
-    const { edge, ann, invitation } = await openCircle()
+    const { edge, ann, invitation } = await openGroupOfThree()
     const {
       body: { id },
     } = await ann.sendCommand('POST', '/api/groups', { title: 'Other' })
@@ -76,7 +76,7 @@ describe('an invitation', () => {
   })
 
   test('expires', async () => {
-    const { edge, group, bob } = await openCircle()
+    const { edge, group, bob } = await openGroupOfThree()
     const {
       body: { secret },
     } = await bob.sendCommand('POST', `${group}/invitations`, { expiresInHours: 2 })
@@ -90,7 +90,7 @@ describe('an invitation', () => {
   })
 
   test('can be revoked only by its creator and the owner', async () => {
-    const { edge, group, ann, bob, cyd } = await openCircle()
+    const { edge, group, ann, bob, cyd } = await openGroupOfThree()
     const dan = await as(edge, '999')
     for (const by of [bob, ann]) {
       const {
@@ -117,14 +117,14 @@ describe('an invitation', () => {
   })
 
   test('ends when its creator leaves', async () => {
-    const { edge, group, bob } = await openCircle()
+    const { edge, group, bob } = await openGroupOfThree()
     const invitation = await inviteBy(bob, group)
     await bob.sendCommand('POST', `${group}/leave`)
     expect(await (await as(edge, '999')).sendCommand('POST', `${group}/join`, { invitation })).toMatchObject(FORBIDDEN)
   })
 
   test('is one of at most twenty', async () => {
-    const { edge, group, ann, bob } = await openCircle()
+    const { edge, group, ann, bob } = await openGroupOfThree()
     for (let n = 1; n < 20; n += 1)
       expect((await ann.sendCommand('POST', `${group}/invitations`, { expiresInHours: 24 })).status).toBe(201)
     expect(await bob.sendCommand('POST', `${group}/invitations`)).toMatchObject({
@@ -140,7 +140,7 @@ describe('an invitation', () => {
   })
 
   test('has a secret that is in no event, no item and no later answer', async () => {
-    const { edge, group, ann, bob } = await openCircle()
+    const { edge, group, ann, bob } = await openGroupOfThree()
     const key = { 'idempotency-key': 'k' }
     const {
       body: { id, secret, expiresAt },
@@ -183,8 +183,8 @@ const reads = (expense: string, settlement: string) => [
 
 describe('a removed member', () => {
   const openRemoved = async () => {
-    const circle = await openCircle()
-    const { group, ann, bob } = circle
+    const setup = await openGroupOfThree()
+    const { group, ann, bob } = setup
     const {
       body: { id: expense },
     } = await bob.sendCommand('POST', `${group}/expenses`, { amount: 30, description: 'Taxi' })
@@ -195,10 +195,10 @@ describe('a removed member', () => {
       status: 200,
       body: { id: '456', removedAt: '2026-11-16T12:00:00.000Z' },
     })
-    return { ...circle, expense, settlement }
+    return { ...setup, expense, settlement }
   }
 
-  test('E-l: can read nothing of the group, in no list either', async () => {
+  test('E-l: can read nothing of the group, and no list contains the group', async () => {
     const { group, bob, expense, settlement } = await openRemoved()
     for (const path of reads(expense, settlement))
       expect(await bob.getPath(group + path), path).toMatchObject({ status: 403, body: { code: 'members-only' } })
@@ -266,7 +266,7 @@ describe('a removed member', () => {
     expect(await bob.sendCommand('POST', `${group}/expenses`, DINNER)).toMatchObject({ status: 201 })
   })
 
-  test('who had left before cannot read any more either', async () => {
+  test('cannot read the group either if they had left before the removal', async () => {
     const { group, ann, cyd } = await openRemoved()
     await cyd.sendCommand('POST', `${group}/leave`)
     expect((await cyd.getPath(group)).status).toBe(200)
@@ -276,7 +276,7 @@ describe('a removed member', () => {
   })
 
   test('is refused by the fold, if the removal comes between their request and its event', async () => {
-    const { edge, group, ann, bob } = await openCircle()
+    const { edge, group, ann, bob } = await openGroupOfThree()
     edge.pause()
     await ann.sendCommand('DELETE', `${group}/members/456`)
     await bob.sendCommand('POST', `${group}/expenses`, DINNER)
@@ -290,7 +290,7 @@ describe('the owner of a group', () => {
   const ownerOf = async (person: Person, group: string) => (await person.getPath(group)).body['ownerId']
 
   test('is the creator, and the only person who can remove, hand over and archive', async () => {
-    const { group, ann, bob } = await openCircle()
+    const { group, ann, bob } = await openGroupOfThree()
     expect(await ownerOf(bob, group)).toBe('123')
     for (const [method, path, body] of [
       ['DELETE', '/members/789', undefined],
@@ -315,7 +315,7 @@ describe('the owner of a group', () => {
   })
 
   test('hands the group over to another member', async () => {
-    const { group, ann, bob, cyd } = await openCircle()
+    const { group, ann, bob, cyd } = await openGroupOfThree()
     await cyd.sendCommand('POST', `${group}/leave`)
     expect(await ann.sendCommand('PUT', `${group}/owner`, { userId: '999' })).toMatchObject({
       status: 409,
@@ -337,7 +337,7 @@ describe('the owner of a group', () => {
   })
 
   test('is replaced by the member who joined first when they leave', async () => {
-    const { edge, group, ann, bob, cyd, invitation } = await openCircle()
+    const { edge, group, ann, bob, cyd, invitation } = await openGroupOfThree()
     edge.clock.at += 1000
     const amy = await as(edge, '100')
     await amy.sendCommand('POST', `${group}/join`, { invitation })
@@ -353,7 +353,7 @@ describe('the owner of a group', () => {
 
 describe('an archived group', () => {
   test('is read-only: every command but its unarchiving is answered 409', async () => {
-    const { edge, group, ann, bob } = await openCircle()
+    const { edge, group, ann, bob } = await openGroupOfThree()
     const {
       body: { id: expense },
     } = await bob.sendCommand('POST', `${group}/expenses`, DINNER)

@@ -3,12 +3,12 @@ import { expenses } from '../../../processors/expenses/domain.ts'
 import type { DeletedExpenseItem } from '../../../projections/expenses/items.ts'
 import type { Item } from '../../../projections/item.ts'
 import type { MemoryEdge } from '../../../testing/edge/edge.ts'
-import { DINNER, openCircle } from './circle.ts'
+import { DINNER, openGroupOfThree } from './group-of-three.ts'
 
-/** As fold version 2 wrote an expense or a part of one: `createdAt` is the time of the payment. */
+/** Returns an expense, or a part of an expense, in the form of fold version 2: `createdAt` is the time of the payment, and there is no `spentAt`. */
 const older = ({ spentAt, ...item }: Item): Item => (spentAt === undefined ? item : { ...item, createdAt: spentAt })
 
-/** Turns the items into those of fold version 2: the name of a deleted expense contains the expense. */
+/** Replaces all items by those of fold version 2. There, the item `EXPENSE#…` of a deleted expense contains the expense. */
 const makeOlder = ({ items }: MemoryEdge): void => {
   for (const [id, item] of items) {
     items.set(id, older(item))
@@ -22,7 +22,7 @@ const makeOlder = ({ items }: MemoryEdge): void => {
 }
 
 test('the edge answers from items of fold version 2', async () => {
-  const { edge, group, ann, bob } = await openCircle()
+  const { edge, group, ann, bob } = await openGroupOfThree()
   const date = '2026-11-10T12:00:00.000Z'
   const {
     body: { id },

@@ -5,12 +5,12 @@ import { tokenHash } from '../../../projections/access/keys.ts'
 import type { Query } from '../../../projections/table.ts'
 import { send, type EdgeRequest } from '../../../testing/edge/request.ts'
 import type { Person } from '../person.ts'
-import { DINNER, openCircle } from './circle.ts'
+import { DINNER, openGroupOfThree } from './group-of-three.ts'
 
-/** A group in which Ann paid for all, and Bob proposed a settlement for a part of it. */
+/** Creates a group of three people with an expense that Ann paid, and a settlement that Bob proposed. */
 const openEvening = async () => {
-  const circle = await openCircle()
-  const { group, ann, bob } = circle
+  const setup = await openGroupOfThree()
+  const { group, ann, bob } = setup
   const {
     body: { id: expenseId },
   } = await ann.sendCommand('POST', `${group}/expenses`, DINNER)
@@ -18,8 +18,8 @@ const openEvening = async () => {
     body: { id: settlementId },
   } = await bob.sendCommand('POST', `${group}/settlements`, { toUserId: '123', amount: '12.34', currency: 'EUR' })
   const pathOf = (url: string): string =>
-    url.replace(':groupId', circle.id).replace(':expenseId', expenseId).replace(':settlementId', settlementId)
-  return { ...circle, pathOf }
+    url.replace(':groupId', setup.id).replace(':expenseId', expenseId).replace(':settlementId', settlementId)
+  return { ...setup, pathOf }
 }
 
 type Evening = Awaited<ReturnType<typeof openEvening>>
@@ -29,7 +29,7 @@ interface Written {
   readonly method: EdgeRequest['method'] & string
   readonly url: string
   readonly body: object
-  /** A derived event carries the change. */
+  /** True if a derived event makes the change, and not the event of the request itself. */
   readonly isDerived: boolean
 }
 
@@ -62,7 +62,7 @@ const CLAIM: Written = {
   isDerived: true,
 }
 
-/** A write that changes the answer of each route, and the person who reads. */
+/** The GET routes, each with a request that changes its answer, and the person who then reads the route. */
 const ROUTES: Readonly<Record<string, { readonly write: Written; readonly read: 'ann' | 'bob' }>> = {
   '/api/groups': { write: RENAMING, read: 'bob' },
   '/api/groups/:groupId': { write: RENAMING, read: 'bob' },
@@ -102,7 +102,7 @@ test.each(Object.entries(ROUTES))(
     const reader = personIn(evening, read)
     const before = await reader.getPath(pathOf(url))
     expect(before.status).toBe(200)
-    // The newest profile counts, by its time.
+    // The clock advances, because a profile replaces an earlier one only if its time is later.
     edge.clock.at += 1000
     if (isDerived) edge.pauseSender()
     else edge.pause()
@@ -132,7 +132,7 @@ test('OpenAPI names the routes that read an index, which DynamoDB can answer lat
   for (const { url, byIndex } of questions) {
     queries.splice(0)
     expect((await ann.getPath(pathOf(url))).status, url).toBe(200)
-    // Every request also looks up its token.
+    // Excludes the query for the token, which every request makes.
     const indexes = queries.filter(({ index, pk }) => index !== undefined && !pk.startsWith(tokenHash('')))
     expect({ url, byIndex: byIndex === true }).toEqual({ url, byIndex: indexes.length > 0 })
     const described = (paths[url.replace(/:(\w+)/g, '{$1}')] as { get: { description?: string } }).get.description

@@ -1,26 +1,26 @@
 import { describe, expect, test } from 'vitest'
 import type { TonCheck, TonPayment } from '../../../producers/expenses/ton.ts'
 import { NOON } from '../../../testing/event.ts'
-import { DINNER, netsIn, openCircle } from './circle.ts'
+import { DINNER, netsIn, openGroupOfThree } from './group-of-three.ts'
 
 const HASH = 'a1b2c3d4e5f60718293a4b5c6d7e8f90a1b2c3d4e5f60718293a4b5c6d7e8f90'
 const OTHER_HASH = HASH.replaceAll('a', 'f')
 
 /** Bob owes Ann 10 EUR and proposes a settlement. */
 const openDebt = async (ton?: TonCheck, currency = 'EUR') => {
-  const circle = await openCircle(ton)
-  await circle.ann.sendCommand('POST', `${circle.group}/expenses`, {
+  const setup = await openGroupOfThree(ton)
+  await setup.ann.sendCommand('POST', `${setup.group}/expenses`, {
     amount: 10,
     description: 'Lunch',
     currency,
     splits: [{ userId: '456' }],
   })
-  const { body } = await circle.bob.sendCommand('POST', `${circle.group}/settlements`, {
+  const { body } = await setup.bob.sendCommand('POST', `${setup.group}/settlements`, {
     toUserId: '123',
     amount: '10.00',
     currency,
   })
-  return { ...circle, settlement: body, path: `${circle.group}/settlements/${body.id}` }
+  return { ...setup, settlement: body, path: `${setup.group}/settlements/${body.id}` }
 }
 
 describe('a settlement', () => {
@@ -44,7 +44,7 @@ describe('a settlement', () => {
   })
 
   test('E34: can be proposed by the payee, too; a repeated request creates no second one', async () => {
-    const { group, ann } = await openCircle()
+    const { group, ann } = await openGroupOfThree()
     const body = { fromUserId: '456', toUserId: '123', amount: 5, currency: 'EUR' }
     const [one, two] = [
       await ann.sendCommand('POST', `${group}/settlements`, body, { 'idempotency-key': 'k' }),
@@ -213,17 +213,17 @@ describe('a transaction', () => {
       requests.push(payment)
       return answers[requests.length - 1] ?? 'unknown'
     }
-    const circle = await openDebt({ check })
-    await circle.ann.sendCommand('PUT', `${circle.group}/wallet`, { wallet: 'EQann' })
+    const setup = await openDebt({ check })
+    await setup.ann.sendCommand('PUT', `${setup.group}/wallet`, { wallet: 'EQann' })
     const {
       body: { id, comment },
-    } = await circle.bob.sendCommand('POST', `${circle.group}/settlements`, {
+    } = await setup.bob.sendCommand('POST', `${setup.group}/settlements`, {
       toUserId: '123',
       amount: '1.5',
       currency: 'TON',
       txHash: HASH,
     })
-    return { ...circle, requests, comment, ton: `${circle.group}/settlements/${id}` }
+    return { ...setup, requests, comment, ton: `${setup.group}/settlements/${id}` }
   }
 
   test("E35: of TON is looked up on the chain by the payee's wallet, the amount, the comment and the time of the settlement", async () => {
@@ -303,7 +303,7 @@ describe('a transaction', () => {
 })
 
 test('E-c: currencies are never mixed', async () => {
-  const { group, ann, bob } = await openCircle()
+  const { group, ann, bob } = await openGroupOfThree()
   await ann.sendCommand('POST', `${group}/expenses`, { ...DINNER, splits: [{ userId: '456' }] })
   await ann.sendCommand('POST', `${group}/expenses`, { ...DINNER, currency: 'TON', splits: [{ userId: '456' }] })
   const {

@@ -3,11 +3,11 @@ import { keyOf, type Item } from '../../../projections/item.ts'
 import { participants } from '../../../projections/expenses/keys.ts'
 import { expensesQueries } from '../../../projections/expenses/queries.ts'
 import { as } from '../person.ts'
-import { inviteBy, openExpenses } from './circle.ts'
+import { inviteBy, openExpenses } from './group-of-three.ts'
 
 const AT = '2026-11-16T12:00:00.000Z'
 
-/** The example of the source document: Alice paid 100 for four, Bob settles 25. */
+/** Creates the example of the source document: Alice paid 100 for four people, and Bob settles his 25. */
 const openExample = async () => {
   const edge = await openExpenses()
   const people = [

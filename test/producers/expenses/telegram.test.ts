@@ -3,7 +3,7 @@ import { expenses } from '../../../processors/expenses/domain.ts'
 import { expensesEdgeWith } from '../../../producers/expenses/edge.ts'
 import { createTonCheck } from '../../../producers/expenses/ton/toncenter.ts'
 import { hexOf, paid, startTon, type TonService } from '../../services/ton.ts'
-import { inviteBy } from './circle.ts'
+import { inviteBy } from './group-of-three.ts'
 import { NOON } from '../../../testing/event.ts'
 import { openMemoryEdge, type MemoryEdge } from '../../../testing/edge/edge.ts'
 import { send, type EdgeRequest } from '../../../testing/edge/request.ts'
@@ -12,7 +12,7 @@ import { BOT_TOKEN, openedBy, ZOFIE } from './telegram/signed.ts'
 const SECRET = 'a-secret-of-the-webhook'
 const BOB = { id: 12, first_name: 'Bob', username: 'bob' } as const
 
-/** A person in the Mini App. */
+/** The requests of a person who uses the Mini App, opened from `chat` if it is given. */
 const inApp = (edge: MemoryEdge, user: { readonly id: number }, chat?: object) => {
   const headers = {
     authorization: `tma ${openedBy(user, chat === undefined ? {} : { more: { chat: JSON.stringify(chat) } })}`,
@@ -135,7 +135,7 @@ describe('a chat admits to its own group, without an invitation', () => {
     return { ...opened, at, path: `/api/groups/${group?.id}`, from: (from: object) => inApp(opened.edge, BOB, from) }
   }
 
-  test('E-l those who open the Mini App from it', async () => {
+  test('E-l people who open the Mini App from the chat', async () => {
     const { path, bob, from } = await openChat()
     expect(await bob.sendCommand('POST', `${path}/join`)).toMatchObject({
       status: 403,
@@ -184,7 +184,7 @@ describe('a chat admits to its own group, without an invitation', () => {
     )
   })
 
-  test('E-l those again whom an administrator of the chat removed, when Telegram reports them again', async () => {
+  test('E-l people whom an administrator of the chat removed, when Telegram reports that they joined again', async () => {
     const { post, at, path, bob, from } = await openChat()
     await post({ update_id: 2, message: { ...at, from: ZOFIE, new_chat_members: [BOB] } })
     await post({ update_id: 3, message: { ...at, from: ZOFIE, left_chat_member: BOB } })

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import { as, type Person } from '../person.ts'
-import { DINNER, inviteBy, openCircle } from './circle.ts'
+import { DINNER, inviteBy, openGroupOfThree } from './group-of-three.ts'
 
-/** Ann and Bob share two groups and two currencies; Bob settles in one of them. */
+/** Creates two groups of Ann and Bob with expenses in two currencies. Bob settles in one group. */
 const openLife = async () => {
-  const circle = await openCircle()
-  const { edge, ann, bob, group } = circle
+  const setup = await openGroupOfThree()
+  const { edge, ann, bob, group } = setup
   const {
     body: { id },
   } = await ann.sendCommand('POST', '/api/groups', { title: 'Trip', currency: 'TON' })
@@ -30,7 +30,7 @@ const openLife = async () => {
     currency: 'EUR',
   })
   await ann.sendCommand('PUT', `${group}/settlements/${settlement.id}`, { status: 'completed' })
-  return { ...circle, trip, settlement: settlement.id }
+  return { ...setup, trip, settlement: settlement.id }
 }
 
 const walk = async (person: Person, url: string): Promise<readonly Readonly<Record<string, unknown>>[]> => {
@@ -47,7 +47,7 @@ const walk = async (person: Person, url: string): Promise<readonly Readonly<Reco
 
 describe('a person', () => {
   test('E36 E-m: has the latest profile from their groups', async () => {
-    const { edge, bob, group } = await openCircle()
+    const { edge, bob, group } = await openGroupOfThree()
     expect((await bob.getPath('/api/users/me')).body).toEqual({
       id: '456',
       telegramId: 456,
@@ -177,7 +177,7 @@ describe('a person', () => {
 })
 
 test('a request without a token is answered 401 everywhere', async () => {
-  const { edge, group } = await openCircle()
+  const { edge, group } = await openGroupOfThree()
   for (const url of ['/api/groups', group, `${group}/balances`, '/api/users/me'])
     expect((await edge.app.inject({ url })).statusCode).toBe(401)
 })

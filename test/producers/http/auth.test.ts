@@ -55,23 +55,23 @@ describe('scopes', () => {
 describe('revocation', () => {
   test('a revoked token is refused from the next request on, and other tokens still work', async () => {
     const { app, token } = await openMealsEdge()
-    const keeper = await token('ann')
+    const other = await token('ann')
     const { body } = await send(app, {
       method: 'POST',
       url: '/v1/tokens',
-      token: keeper,
+      token: other,
       body: { name: 'phone', scopes: ['read', 'write'] },
     })
     const phone = String(body.token)
     expect(await send(app, { url: '/v1/targets', token: phone })).toMatchObject({ status: 200 })
-    expect(await send(app, { method: 'DELETE', url: `/v1/tokens/${body.id}`, token: keeper })).toMatchObject({
+    expect(await send(app, { method: 'DELETE', url: `/v1/tokens/${body.id}`, token: other })).toMatchObject({
       status: 200,
       body: { revoked: true },
     })
     for (const sent of [{ url: '/v1/targets' }, { method: 'POST', url: '/v1/meals', body: BREAKFAST }] as const) {
       expect(await send(app, { ...sent, token: phone })).toMatchObject({ status: 401, body: { code: 'token-unknown' } })
     }
-    expect(await send(app, { url: '/v1/targets', token: keeper })).toMatchObject({ status: 200 })
+    expect(await send(app, { url: '/v1/targets', token: other })).toMatchObject({ status: 200 })
   })
 
   test('a token can revoke itself', async () => {
@@ -97,7 +97,7 @@ describe('revocation', () => {
   })
 })
 
-/** A request of bob to every route, with the ids of ann's data. */
+/** Requests to every route that names data by an id, with the ids of ann's data. Bob sends them. */
 const foreign = (mealId: string, patId: string): readonly EdgeRequest[] => [
   { url: `/v1/meals/${mealId}` },
   { method: 'PATCH', url: `/v1/meals/${mealId}`, body: { calories: 1 } },

@@ -14,7 +14,7 @@ beforeAll(async () => {
 })
 afterAll(() => edge.app.close())
 
-/** Every refusal: a problem document with its code, and no event. */
+/** Sends a request and checks that it is refused: the answer is a problem document with the expected code, and no event is appended. */
 const refused = async (sent: EdgeRequest, expected: { status: number; code: string; field?: string }) => {
   const before = edge.events.length
   const { status, headers, body } = await send(edge.app, { token, ...sent })

@@ -18,7 +18,7 @@ const used = (id: string, now: number): Event => ({
   personal: null,
 })
 
-/** Reads the store before it appends, as batches of devices do. */
+/** A route that reads the store before it appends, like the routes for batches of devices. */
 const batch: Batch = {
   method: 'POST',
   url: '/v1/toys',
@@ -33,7 +33,7 @@ const batch: Batch = {
     return { events: [used('toys', now)], quarantined: [], answer: {} }
   },
 }
-/** Reads the store before it decides. */
+/** A command that reads the store before it appends. */
 const reading: Command = {
   method: 'PUT',
   url: '/v1/toys',
@@ -60,7 +60,7 @@ const webhook: Webhook = {
     return [used('toy', now)]
   },
 }
-/** A command that its fold refuses, and whose answer contains the current state. */
+/** A command that its fold refuses. The answer contains the current revision, which the edge reads from the store. */
 const refusing: Command = {
   method: 'DELETE',
   url: '/v1/toys',
@@ -76,7 +76,7 @@ const refusing: Command = {
   }),
 }
 
-/** Far longer than a request without delays takes, also on a busy machine. */
+/** Time limits of the edge in milliseconds. A request without delays takes much less, also on a busy machine. */
 const LIMITS = { readMs: 1_000, waitMs: 500 }
 
 const open = async (lines: string[] = []) => {
@@ -87,10 +87,10 @@ const open = async (lines: string[] = []) => {
   })
   const token = await edge.token('ann')
   const request = (sent: EdgeRequest) => send(edge.app, { token, ...sent })
-  // The first request finds the token by its index, so that later ones need `get` only.
+  // The first request finds the token by the index. Later requests only read the token with `get`, which `readsBecome` can still answer.
   await request({ url: '/v1/targets' })
   const before = edge.events.length
-  /** The types of the events that were appended since, after all pending work. Leaves out the events about the use of tokens. */
+  /** Waits for pending work, and returns the types of the events that were appended since `open`, without the events about the use of tokens. */
   const appended = async (): Promise<readonly string[]> => {
     for (let turns = 0; turns < 20; turns += 1) await new Promise((turn) => setImmediate(turn))
     return edge.events
@@ -101,7 +101,7 @@ const open = async (lines: string[] = []) => {
   return { edge, request, appended }
 }
 
-/** From now on reads settle as `read` does. Those of the admission are answered if `admitted`. */
+/** Replaces all reads of the reader by `read`. If `admitted` is true, reads of the token still work, so that the caller is authenticated. */
 const readsBecome = (reader: Reader, read: () => Promise<never>, admitted = false): void => {
   const { get } = reader
   Object.assign(reader, {
@@ -111,7 +111,7 @@ const readsBecome = (reader: Reader, read: () => Promise<never>, admitted = fals
   })
 }
 
-/** Reads that are pending until `answer`. */
+/** A read that is pending until `answer` is called. */
 const hanging = () => {
   let answer: (item?: undefined) => void = () => {}
   const pending = new Promise<undefined>((resolve) => (answer = resolve))
@@ -146,7 +146,7 @@ describe('while the store does not answer', () => {
   test.concurrent.each([
     ...REQUESTS.filter(([kind]) => kind === 'question' || kind === 'batch'),
     ['command', { method: 'PUT', url: '/v1/toys' }] as const,
-  ])('a %s of an admitted caller is, too', async (_, sent) => {
+  ])('a %s of an admitted caller is answered at its deadline, too', async (_, sent) => {
     const { edge, request, appended } = await open()
     const { read, answer } = hanging()
     readsBecome(edge.reader, read, true)
@@ -157,7 +157,7 @@ describe('while the store does not answer', () => {
 
   test.concurrent('a command that is in the log already is answered with 202 and its event', async () => {
     const { edge, request } = await open()
-    // A meal needs no read before its append: only its answer does.
+    // A new meal is appended without a read. Only its answer needs a read, so the event is in the log when the deadline passes.
     readsBecome(edge.reader, hanging().read, true)
     expect(await request({ method: 'POST', url: '/v1/meals', body: BREAKFAST })).toMatchObject({
       status: 202,
@@ -165,7 +165,7 @@ describe('while the store does not answer', () => {
     })
   })
 
-  test.concurrent('a refusal is answered without what only the store knows', async () => {
+  test.concurrent('a refusal is answered without the fields that only the store has', async () => {
     const { edge, request } = await open()
     expect(await request({ method: 'DELETE', url: '/v1/toys' })).toMatchObject({
       status: 404,
@@ -184,7 +184,7 @@ test.concurrent.each(REQUESTS.slice(1))(
     edge.hang('log')
     const answered = await request(sent)
     expect(answered).toMatchObject({ status: 503, headers: { 'retry-after': '1' }, body: { code: 'append-unknown' } })
-    // A service that calls again needs no name for its events.
+    // Webhooks have no `tributary-event` header, because the calling service does not use it.
     if (kind !== 'webhook') expect(answered.headers['tributary-event']).toMatch(/^unknown:/)
   },
 )

@@ -10,7 +10,7 @@ import { isEvent, readSources } from '../../../schemas/sources.ts'
 import { OPEN_LIMITS } from '../../../testing/edge/edge.ts'
 import { send, type AnswerBody } from '../../../testing/edge/request.ts'
 
-/** The edges of every domain of the program. The tests read only their descriptions. */
+/** The edge of every domain of the program. The tests read only its descriptions. */
 const edges = ourEdges()
 const unreachable = (): never => {
   throw new Error('a description needs neither the log nor a store')
@@ -62,7 +62,7 @@ describe('openapi.json', () => {
 
   test('a linter of OpenAPI finds nothing to report', async () => {
     const linter = new spectral.Spectral()
-    // Nobody to contact is named, and each operation has a summary, which is its description.
+    // Disables two rules: the document names no contact, and operations have a summary instead of a description.
     linter.setRuleset({
       extends: [[oas as never, 'recommended']],
       rules: { 'info-contact': 'off', 'operation-description': 'off' },
@@ -72,7 +72,7 @@ describe('openapi.json', () => {
   }, 60_000)
 
   test('every route has an operation id that no other route has, and that a client generator can use as a name', () => {
-    // All domains have the same routes of tokens and usage, and the document has them once.
+    // The routes for tokens and usage are the same in all domains, and are once in the document.
     const routes = [
       ...(edges[0]?.access.routes ?? []),
       ...edges.flatMap(({ routes: table, webhooks = [], live }) => [

@@ -5,7 +5,7 @@ import { BREAKFAST, openMealsEdge } from '../meals/edge.ts'
 import type { MemoryEdge } from '../../../testing/edge/edge.ts'
 import { send, type EdgeRequest } from '../../../testing/edge/request.ts'
 
-/** In CI and with TRIBUTARY_LONG=1 26,500 requests, elsewhere 3,000. */
+/** The number of requests by kind: 26,500 in CI and with TRIBUTARY_LONG=1, 3,000 otherwise. */
 const RUNS = isLong
   ? { valid: 2_000, wrong: 8_000, mutated: 9_000, raw: 5_000, headers: 2_500 }
   : { valid: 200, wrong: 900, mutated: 1_000, raw: 600, headers: 300 }
@@ -21,7 +21,7 @@ beforeAll(async () => {
 })
 afterAll(() => edge.app.close())
 
-/** Checks the rules for the answer to any request. */
+/** Sends a request and checks the rules for every answer: no 5xx, a problem document for a refusal, and one event for a successful command. */
 const isAnswered = async (sent: EdgeRequest) => {
   const before = edge.events.length
   const answer = await send(edge.app, { token, ...sent })
@@ -32,7 +32,7 @@ const isAnswered = async (sent: EdgeRequest) => {
   if (answer.status >= 400) {
     expect(answer.headers['content-type']).toContain('application/problem+json')
     expect(answer.body).toMatchObject({ code: expect.stringMatching(/^[a-z0-9-]+$/), status: answer.status })
-    // The edge refuses without an event; a rule refuses an event that is in the log and changes nothing.
+    // A refusal of the edge appends no event. If there is an event, a fold has refused it, and it changes nothing.
     if (appended.length > 0)
       expect([outcome?.kind, answer.status]).toEqual([
         'refused',
@@ -90,7 +90,7 @@ const meal = fc.record(
 
 type Meal = Readonly<Record<string, unknown>>
 
-/** Each change makes a valid meal invalid. */
+/** Generates changes, each of which makes a valid meal invalid. */
 const spoil: fc.Arbitrary<(meal: Meal) => Meal> = fc.oneof(
   fc
     .constantFrom('eatenAt', 'tz', 'mealSummary', 'calories')
@@ -158,7 +158,7 @@ const spoil: fc.Arbitrary<(meal: Meal) => Meal> = fc.oneof(
     .map(([name, amount]) => (good: Meal) => ({ ...good, extendedNutrients: { [name]: amount } })),
 )
 
-/** Any change of any field. Some of the results are still valid. */
+/** Generates values for any field. With some of them, a request stays valid. */
 const junk = fc.oneof(
   fc.jsonValue({ maxDepth: 2 }),
   fc.string({ unit: 'binary', maxLength: 40 }),
@@ -205,7 +205,7 @@ const mutation = fc
             maxKeys: 2,
           }),
         )
-        .map(([kept, added]) => ({ ...Object.fromEntries(kept.map((name) => [name, body[name]])), ...added })),
+        .map(([names, added]) => ({ ...Object.fromEntries(names.map((name) => [name, body[name]])), ...added })),
     }),
   )
 
@@ -249,7 +249,7 @@ const query = fc
 
 describe('any request is answered', () => {
   test(
-    'a good meal is taken',
+    'a valid meal is accepted',
     () =>
       fc.assert(
         fc.asyncProperty(meal, async (body) => {
@@ -261,7 +261,7 @@ describe('any request is answered', () => {
   )
 
   test(
-    'a spoiled meal is refused, and no event is appended',
+    'an invalid meal is refused, and no event is appended',
     () =>
       fc.assert(
         fc.asyncProperty(meal, spoil, async (good, spoiled) => {
@@ -275,7 +275,7 @@ describe('any request is answered', () => {
   )
 
   test(
-    'a body with anything changed is taken or refused',
+    'a body with anything changed is accepted or refused',
     () =>
       fc.assert(
         fc.asyncProperty(mutation, async ({ method, path, body }) => {
@@ -286,7 +286,7 @@ describe('any request is answered', () => {
     300_000,
   )
 
-  test('a body of any bytes is taken or refused', () => {
+  test('a body of any bytes is accepted or refused', () => {
     const good = Buffer.from(JSON.stringify({ ...BREAKFAST, extendedNutrients: { fiber: 1 } }))
     const flipped = fc
       .array(fc.tuple(fc.nat({ max: good.length - 1 }), fc.nat({ max: 255 })), { maxLength: 4 })

@@ -77,7 +77,7 @@ describe('usage', () => {
     expect((await send(edge.app, { url: '/v1/usage?day=2026-11-17', token: ann })).body).toMatchObject({ writes: 1 })
   })
 
-  test("M-j one in N is drawn by a hash of the event's id, and stands for N", async () => {
+  test('M-j one in N events is sampled by a hash of its id, and counts as N', async () => {
     const edge = await openMealsEdge({ limits: { usageSample: 4 } })
     const ann = await edge.token('ann')
     for (let n = 0; n < 60; n += 1) await log(edge, ann)
@@ -88,7 +88,7 @@ describe('usage', () => {
     for (const { data } of samples) expect(data).toEqual({ date: '2026-11-16', reads: 0, writes: 1, weight: 4 })
   })
 
-  test('M-j about one in N ids is drawn', () => {
+  test('M-j about one in N ids is sampled', () => {
     const ids = Array.from({ length: 10_000 }, (_, n) => `01935b7a-${n}`)
     const drawn = ids.filter((id) => isSampled(id, 10)).length
     expect(drawn).toBeGreaterThan(900)

@@ -6,7 +6,7 @@ import { ourEdges } from '../our-edges.ts'
 const codesIn = (lists: readonly Refusals[]): readonly string[] =>
   lists.flatMap(({ pointers: _pointers, ...kinds }) => Object.values(kinds).flat())
 
-/** The status of a refusal by the name of its code: clients rely on it. */
+/** The status that a refusal must have by the form of its code. Clients rely on the status, so it must not change. */
 const statusOf = (code: string): number => (code.endsWith('-not-found') ? 404 : code.endsWith('-only') ? 403 : 409)
 
 describe.each(ourEdges())('the refusals of $name', ({ refusals, routes }) => {

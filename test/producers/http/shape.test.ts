@@ -91,7 +91,7 @@ describe('a listing', () => {
     }),
   })
 
-  test('declares limit and cursor beside its own parameters, and a page of the shape as result', () => {
+  test('declares limit and cursor in addition to its own parameters, and a page of the shape as result', () => {
     expect(bills).toMatchObject({
       method: 'GET',
       query: {

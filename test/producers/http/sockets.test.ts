@@ -11,7 +11,7 @@ beforeAll(async () => {
 })
 afterAll(() => edge.app.close())
 
-/** Everything that the server sends on a connection until it closes it. */
+/** Sends bytes on a new connection. Resolves to everything that the server sends until it closes the connection. */
 const answered = (bytes: string): Promise<string> =>
   new Promise((resolve, reject) => {
     const socket = connect((edge.app.server.address() as AddressInfo).port, '127.0.0.1', () => socket.write(bytes))
@@ -51,13 +51,13 @@ describe('a request that arrives too slowly', () => {
   })
   afterAll(() => slow.app.close())
 
-  /** Sends the head, then a blank every 20 ms for as long as the server reads; resolves with the answer when the connection is closed. */
+  /** Sends the head, and then a blank every 20 ms until the connection is closed. Resolves to the answer. */
   const trickled = (head: string): Promise<string> =>
     new Promise((resolve) => {
       let sending: NodeJS.Timeout | undefined
       const socket: Socket = connect((slow.app.server.address() as AddressInfo).port, '127.0.0.1', () => {
         socket.write(head)
-        // A blank before the head would be a request that cannot be read.
+        // The blanks begin after the head, because a request that begins with a blank is unreadable.
         sending = setInterval(() => socket.write(' '), 20)
       })
       let text = ''

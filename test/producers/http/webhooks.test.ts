@@ -8,7 +8,7 @@ import { Fault } from '../../../schemas/fault.ts'
 import { send, type EdgeRequest } from '../../../testing/edge/request.ts'
 import { openMealsEdge } from '../meals/edge.ts'
 
-/** An outside service that reports the days on which a person used a token. */
+/** A webhook for a service that reports the days on which a person used a token. */
 const webhook: Webhook = {
   url: '/webhooks/toy/:secret',
   operationId: 'receiveTestCall',

@@ -3,7 +3,7 @@ import { BREAKFAST, openMealsEdge } from './edge.ts'
 import type { MemoryEdge } from '../../../testing/edge/edge.ts'
 import { send, type EdgeRequest } from '../../../testing/edge/request.ts'
 
-/** The requests of one person. */
+/** Functions that send requests with a token of one person. */
 const as = async (edge: MemoryEdge, user: string) => {
   const token = await edge.token(user)
   const getPath = (url: string) => send(edge.app, { url, token })

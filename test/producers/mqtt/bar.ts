@@ -19,7 +19,7 @@ import { openCodec } from '../../../schemas/codec.ts'
 
 const codec = openCodec()
 
-/** A log that a test can pause or make fail, and a table with the claims and tokens that the test creates. */
+/** A log in memory that a test can pause or make fail, and a table in memory with the claims and tokens that the test creates. */
 export const openBar = () => {
   const { items, reader } = createMemoryTable(() => Date.now(), scalesTable)
   const events: Event[] = []
@@ -58,7 +58,7 @@ export const openBar = () => {
     report,
     serving: async () => ({ reader, generation: 1, outcomes }),
     appends: () => state.appends,
-    /** The events of devices, without those about tokens. */
+    /** The appended events, without events about the use of tokens. */
     reported: () => events.filter(({ type }) => type !== 'PatUsed'),
     pause: () => void (state.pending = new Promise((done) => (state.release = done))),
     release: () => {
@@ -94,7 +94,7 @@ export type Bar = ReturnType<typeof openBar>
 
 export const clock = { now: () => Date.now(), sleep: (ms: number) => new Promise<void>((done) => setTimeout(done, ms)) }
 
-/** The bar's devices as the broker serves them. Default: with the bar's own items. */
+/** The domain scales for the broker, with the commands of the bar. Default of `serving`: the items of the bar. */
 export const scalesOf = (bar: Bar, serving: DeviceDomain['serving'] = bar.serving): DeviceDomain => ({
   name: 'scales',
   access,
@@ -113,7 +113,7 @@ export const serve = async (bar: Bar, more: Partial<BrokerParts> = {}) => {
   return broker
 }
 
-/** The real client, without its own attempts to reconnect. */
+/** Connects a device with the client library mqtt. The client does not reconnect by itself. */
 export const deviceAt = (url: string, device: string, options: IClientOptions = {}): MqttClient => {
   const client = connect(url, {
     clientId: device,

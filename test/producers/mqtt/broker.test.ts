@@ -50,7 +50,7 @@ test('PUBACK comes only after the log has the events', async () => {
   let acknowledged = false
   const published = client.publishAsync(TOPIC, envelope(1), { qos: 1 }).then(() => (acknowledged = true))
   await expect.poll(() => bar.appends()).toBeGreaterThan(before)
-  // Meanwhile the broker answers a ping.
+  // Waits for the next packet of the broker. It is the answer to the ping, unless the broker acknowledges the message too early.
   await new Promise<void>((done) => {
     client.once('packetreceive', () => done())
     client.sendPing()

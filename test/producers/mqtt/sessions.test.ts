@@ -174,7 +174,7 @@ describe('the state that the broker keeps for devices', () => {
 describe('a flood at the broker', () => {
   const status = (filler: number) => JSON.stringify({ online: true, fw: 'x'.repeat(filler) })
 
-  /** The client sends no PUBACK any more. */
+  /** Changes the client so that it sends no PUBACK from now on. */
   const acknowledgeNothing = (client: MqttClient) => {
     const send = (
       Reflect.get(client, '_sendPacket') as (packet: { cmd: string }, done?: () => void, ...rest: unknown[]) => void

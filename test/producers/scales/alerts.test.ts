@@ -4,7 +4,7 @@ import { LOC, openRunningBar, read } from './bar.ts'
 
 const MINUTE = 60_000
 
-/** A breach that outlasts its grace. */
+/** Sends two low readings six minutes apart, so that the breach lasts longer than its grace and the alert fires. */
 const breach = async (edge: MemoryEdge) => {
   await read(edge, { weight_lbs: 40, level_pct: 8 })
   edge.clock.at += 6 * MINUTE

@@ -23,7 +23,7 @@ export const openBar = async (series?: TrackedSeries) => barIn(await openScales(
 
 let seq = 0
 
-/** Appends the event of a reading, as the edge does for a device. `at`: the time of the measurement. */
+/** Appends the event of a reading, as the edge does for a device. `at` is the time of the measurement. Default: now. */
 export const read = (edge: MemoryEdge, fields: Partial<ReadingReportedData> & { readonly loc?: string }) => {
   const { loc = 'loc-001', ...reading } = fields
   seq += 1
@@ -62,7 +62,7 @@ export const read = (edge: MemoryEdge, fields: Partial<ReadingReportedData> & { 
 
 export const openRunningBar = async (series?: TrackedSeries) => createRunningBar(await openScales(series))
 
-/** A bar with a beer, a scale under tap 07, and a keg on it. */
+/** Creates a bar with a beer, a scale under tap 07, and a keg on the tap. */
 export const createRunningBar = async (edge: MemoryEdge) => {
   const bar = await barIn(edge)
   await bar.sendCommand('POST', '/v1/beers', GUINNESS)

@@ -14,7 +14,7 @@ const [HERE, THERE] = [`${LOC}/devices`, '/v1/locations/loc-002/devices']
 const MINUTE = 60_000
 const READING = { boot: 'b1', readings: [{ seq: 1, age_ms: 0, weight_lbs: 100, level_pct: 50 }] }
 
-/** Ann owns loc-001 with the device, bob is a member there, and cid owns loc-002. */
+/** Creates two locations: ann owns loc-001 with the device, where bob is a member, and cid owns loc-002. */
 const openTown = async () => {
   const bar = await openRunningBar()
   const { edge } = bar

@@ -202,7 +202,7 @@ test('readings in the short form are the same readings', () => {
   expect(short).toEqual(take(event(reading)))
 })
 
-/** As another program would write it. */
+/** The Avro type of the envelope by the library avsc, as another program would write it, independent of our codec. */
 const type = avro.Type.forSchema(JSON.parse(JSON.stringify(ENVELOPE)) as Parameters<typeof avro.Type.forSchema>[0])
 const avroOf = (value: object) => Buffer.concat([AVRO_HEADER, type.toBuffer(value)])
 const NOTHING = {

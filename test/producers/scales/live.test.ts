@@ -22,7 +22,7 @@ const changes: ChangeFeed = {
   },
 }
 
-/** Advances the time by a minute, in which every client answers its pings. Each answer arrives before the next ping. */
+/** Advances the time by a minute, in two halves. In each half, the server pings every client. The next half begins after the clients answered. */
 const minute = async (...sockets: readonly WebSocket[]) => {
   for (let half = 0; half < 2; half += 1) {
     const pinged = Promise.all(sockets.map((socket) => once(socket, 'ping')))

@@ -70,7 +70,7 @@ test('a batch of a device is one append, and the answer lists quarantined events
     'tributary_device_events_quarantined_total{reason="malformed"} 1',
     'tributary_device_events_quarantined_total{reason="range"} 1',
   ])
-  // The batch, and the day on which the token was used.
+  // One append for the batch, and one for the day on which the token was used.
   await expect.poll(() => bar.appends() - before).toBe(2)
 })
 

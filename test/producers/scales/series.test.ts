@@ -43,7 +43,7 @@ test('a GET of the series waits until the series contain the event in Tributary-
   expect((await getPath(`${LOC}/taps`, after)).status).toBe(200)
 })
 
-/** The series of the events so far. */
+/** The series over the events that `events` returns at the time of each query. */
 const seriesOf = (events: () => readonly Event[]): TrackedSeries => {
   const reader = () => readerOf(measuredBy(events()).table)
   const within = ({ measure, where, from, to }: Stretch): readonly Point[] =>
@@ -72,7 +72,7 @@ const seriesOf = (events: () => readonly Event[]): TrackedSeries => {
   }
 }
 
-/** A running bar whose scale weighs the keg every minute. */
+/** Creates a bar with a keg on a scale. `weigh` sends one reading per weight, one minute apart. */
 const openMeasuredBar = async () => {
   let events: readonly Event[] = []
   const bar = await openRunningBar(seriesOf(() => events))

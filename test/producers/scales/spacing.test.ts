@@ -65,7 +65,7 @@ test('an unsorted buffer in one request gives the same pours and alerts as a sor
   expect(answers[1]?.pours).toHaveLength(2)
 })
 
-test('of readings in one message without a time, the last is the state of the tap', async () => {
+test('the last of several readings without a time in one message is the state of the tap', async () => {
   const { edge, token, getPath } = await openRunningBar()
   const readings = [99, 98, 97].map((weight_lbs, index) => ({ seq: index + 1, weight_lbs }))
   expect(

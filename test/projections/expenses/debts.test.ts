@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { MOST_EXACT, needsPairs, netOf, pairwise, simplified, type Debt } from '../../../projections/expenses/debts.ts'
 
-/** Zero-sum balances, as the folds store them. Some ids are names of inherited properties. */
+/** Ids of people. Some are names of inherited properties of objects. */
 const ids = fc.uniqueArray(
   fc.oneof(fc.constantFrom('constructor', '__proto__', 'toString'), fc.stringMatching(/^[a-z0-9]{1,6}$/)),
   { minLength: 1, maxLength: 20 },
@@ -52,7 +52,7 @@ describe('simplified debts', () => {
       }),
     ))
 
-  /** Small amounts, so that many sets of people sum up to zero. */
+  /** Balances of small amounts, so that many sets of people sum up to zero. */
   const few = (people: number) =>
     fc
       .array(fc.bigInt({ min: -6n, max: 6n }), { minLength: 1, maxLength: people - 1 })
@@ -60,7 +60,7 @@ describe('simplified debts', () => {
         (nets) => new Map([...nets, -nets.reduce((sum, net) => sum + net, 0n)].map((net, index) => [`p${index}`, net])),
       )
 
-  /** The fewest payments by trying every payment that settles the first person. */
+  /** Returns the smallest possible number of payments. It tries every payment that settles the first person. */
   const fewest = (nets: readonly bigint[]): number => {
     const [first, ...others] = nets.filter((net) => net !== 0n)
     if (first === undefined) return 0
@@ -79,7 +79,7 @@ describe('simplified debts', () => {
     ))
 
   test(`there are as few payments as possible among ${MOST_EXACT} people`, () => {
-    // Seven pairs, in an order in which neighbours do not fit.
+    // Seven pairs of equal amounts settle all debts with seven payments. In the order of ids, neighbours do not have equal amounts.
     const nets = new Map(
       Array.from({ length: MOST_EXACT }, (_, index) => [
         `p${String(index).padStart(2, '0')}`,
@@ -90,7 +90,7 @@ describe('simplified debts', () => {
     expect(needsPairs(nets)).toBe(false)
   })
 
-  /** Debts between pairs of people, and the balances that follow from them. */
+  /** Generates debts between pairs of people, with the balances that follow from the debts. */
   const owing = fc
     .array(fc.tuple(fc.nat(19), fc.nat(19), fc.integer({ min: 1, max: 9 })), { maxLength: 40 })
     .map((owed) => {
@@ -116,7 +116,7 @@ describe('simplified debts', () => {
     ))
 
   test(`among more than ${MOST_EXACT} people the pairwise debts are returned if they are fewer`, () => {
-    // Each p owes their own q; in the order of ids the amounts do not fit each other.
+    // Each person p… owes one person q… In the order of ids, the amounts of p… and q… differ.
     const pairs = Array.from({ length: 10 }, (_, index) => ({
       from: `p${index}`,
       to: `q${(index * 7) % 10}`,

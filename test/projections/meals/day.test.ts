@@ -110,7 +110,7 @@ describe('the 4 AM rule', () => {
     expect([isoOf(from), isoOf(to)]).toEqual(['2026-11-15T14:00:00.000Z', '2026-11-17T16:00:00.000Z'])
   })
 
-  test('M-k: every instant lies in the window of its day, in any zone', () =>
+  test('M-k: every instant is in the window of its day, in any zone', () =>
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 4e12 }), fc.integer({ min: -720, max: 840 }), (eatenAt, offset) => {
         const { from, to } = windowOf(dayOf(eatenAt, offset))

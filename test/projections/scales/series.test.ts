@@ -51,7 +51,7 @@ test('S64: a Timestream query has a dimension before the time, and bounds', asyn
   ])
 })
 
-/** The queries over the points of the events, with a list of all their reads. */
+/** Returns the queries of the series over the points of these events, and lists that record all their reads. */
 const counted = (events: readonly Event[]) => {
   const { table, points } = measuredBy(events)
   const [queries, stretches, kegRows]: readonly [Query[], Stretch[], Key[]] = [[], [], []]

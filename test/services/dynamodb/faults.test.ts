@@ -97,7 +97,7 @@ describeWith('the DynamoDB store in trouble', dynamodbAvailable(), () => {
       if (token === 'forgotten') faulty.forgetTokens()
       faulty.next('lost', 'lost')
       const chunk: Write[] = [put('A', 2, null), put('B', 2, null), { remove: item('C', 0), expect: 1 }]
-      // Without a checkpoint the transaction is the first request, so its answers are the lost ones.
+      // The commit has no checkpoint, so the transaction is the first request, and the answers of the transaction are lost.
       expect(await store.commit([[chunk]])).toEqual([{ applied: 'all' }])
       expect(await store.load([item('A', 0), item('B', 0), item('C', 0)])).toEqual([
         item('A', 2),
@@ -202,7 +202,7 @@ describeWith('the DynamoDB store in trouble', dynamodbAvailable(), () => {
   })
 })
 
-/** Adds one to A at every event and to B at every second event. Like the engine it skips applied events, and otherwise folds and commits. */
+/** Applies an event: adds one to A, and at every second event to B. Like the engine, skips an applied event and tries again after a conflict. */
 const applyEvent = async (store: DynamoStore, pos: number): Promise<void> => {
   for (;;) {
     try {

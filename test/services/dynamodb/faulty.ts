@@ -13,12 +13,12 @@ import {
 import { randomUUID } from 'node:crypto'
 import { connect } from '../../../processors/adapters/dynamodb/connect.ts'
 
-/** The result of a request instead of a normal answer. `lost`: the request is applied, and its answer is lost. */
+/** A fault of one request, or `none`. `lost`: the request is applied, and its answer is lost. `starved`: nothing of the batch is processed. */
 export type Trouble = 'none' | 'starved' | 'throttled' | 'exceeded' | 'conflict' | 'broken' | 'unreachable' | 'lost'
 
 export interface Faulty {
   readonly client: DynamoDB
-  /** The names of the sent commands. */
+  /** The names of the sent commands, in order. */
   readonly sent: string[]
   /** The sent commands with their inputs. */
   readonly requests: { readonly command: string; readonly input: ServiceInputTypes }[]
@@ -26,15 +26,15 @@ export interface Faulty {
   next(...troubles: readonly Trouble[]): void
   /** Sets the trouble of each request from now on. */
   always(trouble: (command: string) => Trouble): void
-  /** From now on the service processes only so many items of a batch. */
+  /** From now on, the service processes only the first `size` items of each batch. */
   limitBatches(size: number): void
-  /** From now on the service recognises no token, as after ten minutes. */
+  /** From now on, the service recognises no token of an earlier transaction, as after ten minutes. */
   forgetTokens(): void
 }
 
 const $metadata = { httpStatusCode: 400 }
 
-/** A real client of a real service, with troubles in between that the service itself does not cause. */
+/** Returns a client of a real DynamoDB Local. It can replace answers by faults that DynamoDB Local never causes. */
 export const createFaulty = (endpoint: string): Faulty => {
   const client = connect({ endpoint })
   const sent: string[] = []
@@ -80,7 +80,7 @@ const starved = (input: ServiceInputTypes): ServiceOutputTypes => {
   return { $metadata: {}, UnprocessedItems: RequestItems, UnprocessedKeys: RequestItems }
 }
 
-/** The request with the first `limit` items, and the rest as unprocessed items for the answer. */
+/** Splits a batch: `input` is the request with the first `limit` items, and `left` contains the other items as unprocessed items of the answer. */
 const limited = (
   command: string,
   input: ServiceInputTypes,

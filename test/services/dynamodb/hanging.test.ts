@@ -8,7 +8,7 @@ import { freshSpec } from './table.ts'
 
 const KEY = { PK: 'USER#a', SK: 'A' }
 const PATIENCE_MS = 500
-/** More reads than the reader and the client send at the same time. */
+/** The number of reads: more than the reader and the client send at the same time. */
 const READS = 100
 
 describeWith('a DynamoDB that accepts requests and answers none', dynamodbAvailable(), () => {
@@ -29,7 +29,7 @@ describeWith('a DynamoDB that accepts requests and answers none', dynamodbAvaila
       (error: unknown) => (isFault(error) && error.retriable ? error.code : error),
     )
 
-  test('fails the reads of a reader with patience, and delays no read after it answers again', async () => {
+  test('fails reads at the time limit of the reader, and delays no read after the service answers again', async () => {
     const { proxy, reader } = await open()
     expect(await reader.get(KEY)).toMatchObject({ n: 1 })
     proxy.hang()

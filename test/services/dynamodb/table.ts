@@ -2,7 +2,7 @@ import type { TableSpec } from '../../../projections/table.ts'
 
 let created = 0
 
-/** A new table for each test, so that tests share only the service. */
+/** Returns a table with a new name, so that tests share only the service. */
 export const freshSpec = (): TableSpec => ({
   name: `test-${process.pid}-${++created}`,
   ttl: 'ttl',

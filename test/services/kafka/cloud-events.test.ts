@@ -20,7 +20,7 @@ const AT = Date.parse('2026-11-16T08:30:00.250Z')
 const codec = openCodec()
 const latestSchemas = latest(readLock())
 
-/** A value of a schema. `named` contains the records that the schema has defined so far. */
+/** Returns a value that fits the schema. `named` contains the records that the schema has defined so far. */
 const valueOf = (schema: unknown, named = new Map<string, unknown>()): unknown => {
   if (Array.isArray(schema))
     return valueOf(

@@ -10,7 +10,7 @@ import { describeWith, ifLong } from '../available.ts'
 import { kafkaAvailable, startKafka, type KafkaHandle } from '../kafka.ts'
 import type { Logs } from '../../../processors/engine/ports/log-admin.ts'
 
-/** Three brokers with three replicas of each record, two of them in sync. An acknowledged record must survive the loss of one broker. */
+/** Three brokers with three replicas of each record, of which two must be in sync. An acknowledged record must survive the loss of one broker. */
 describeWith('Kafka when leaders move', ifLong(kafkaAvailable()), () => {
   let kafka: KafkaHandle
   let logs: Logs
@@ -33,7 +33,7 @@ describeWith('Kafka when leaders move', ifLong(kafkaAvailable()), () => {
     }
   }
 
-  /** Starts loops that append one batch after another until `stop`. Returns the acknowledged records with their positions, and the records with an unknown outcome. */
+  /** Starts loops that append batches until `stop`. Collects the acknowledged records with their positions, and the records with unknown outcome. */
   const load = (log: Log, loops: number) => {
     const acknowledged = new Map<string, string>()
     const unknown = new Set<string>()
@@ -112,7 +112,7 @@ describeWith('Kafka when leaders move', ifLong(kafkaAvailable()), () => {
     const lost = [...acknowledged].filter(([name, position]) => !found.get(name)?.includes(position))
     expect(lost).toEqual([])
     expect([...found].filter(([name, positions]) => positions.length > 1 && !unknown.has(name))).toEqual([])
-    // Delivery is at least once: a batch comes again if the partition is revoked during it.
+    // Duplicates are removed: Kafka delivers a batch again if the partition is revoked while the subscriber processes it.
     const received = () => [...new Set(subscriber.seen.map(({ partition, offset }) => `${partition}:${offset}`))].sort()
     const expected = [...found.values()].flat().sort()
     await expect.poll(() => received().length, { timeout: 60_000, interval: 200 }).toBe(expected.length)
@@ -154,7 +154,7 @@ describeWith('Kafka when leaders move', ifLong(kafkaAvailable()), () => {
         (error: unknown) => String(error),
       ),
     ]
-    // By then both have sent their requests to the hanging broker. No event shows it, so the test waits.
+    // Waits until both producers have sent their requests to the hanging broker. No event shows this, so the test waits for a fixed time.
     await delay(500)
     await hanging.kill()
     const acknowledged = await ours

@@ -18,7 +18,7 @@ describeWith('Kafka', kafkaAvailable(), () => {
         return logs
       },
       async trim(topic, partition, before) {
-        // kafkajs deletes records only from a topic in its metadata.
+        // Loads the metadata of the topic, because kafkajs deletes records only from topics whose metadata is loaded.
         await admin.fetchTopicOffsets(topic)
         await admin.deleteTopicRecords({ topic, partitions: [{ partition, offset: String(before) }] })
       },

@@ -130,7 +130,7 @@ describeWith('membership of a Kafka group', kafkaAvailable(), () => {
   })
 })
 
-/** Like a stopped process: no timer runs and no answer is read. */
+/** Blocks this thread, like a stopped process: no timer runs and no answer is read. */
 function blockThread(ms: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
 }

@@ -1,6 +1,6 @@
 import { Kafka, logLevel } from 'kafkajs'
 
-/** The committed offsets of a group in a topic, by partition, as tools outside the program read them. */
+/** Reads the committed offsets of a group in a topic, by partition, without our adapter, as other tools read them. */
 export const committedOffsets = async (
   brokers: string[],
   group: string,

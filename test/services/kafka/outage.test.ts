@@ -72,7 +72,7 @@ describeWith('an outage of Kafka', ifLong(kafkaAvailable()), () => {
     const topic = openTopic(log.topic, await log.identity(), { metadata, admin })
     const subscriber = listener()
     let consumers = 0
-    // The first consumer stays paused although the adapter resumes it.
+    // The first consumer ignores `resume`, so it fetches nothing although records wait.
     const subscription = follow({
       settings,
       topic,

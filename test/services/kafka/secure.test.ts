@@ -36,7 +36,7 @@ describeWith('Kafka behind a login', kafkaAvailable(), () => {
       ]),
       properties: securityProperties(folder),
     })
-    // `startKafka` waits for the main listener only.
+    // Waits for the other listeners, because `startKafka` waits for the main listener only.
     for (const port of Object.values(ports)) await vi.waitFor(() => opens(port), { timeout: 30_000 })
   })
   afterAll(async () => {

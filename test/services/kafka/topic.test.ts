@@ -37,7 +37,7 @@ describeWith('a Kafka topic that others change', kafkaAvailable(), () => {
     expect.poll(() => failures.some((error) => isFault(error, code)), { timeout: 25_000 }).toBe(true)
   const exists = async (topic: string) => (await admin.listTopics()).includes(topic)
 
-  /** Creates the topic again with the same name and number of partitions and with other records. */
+  /** Deletes the topic, and creates it again with the same name and number of partitions, and with this number of other records. */
   const recreate = async (topic: string, records: number): Promise<void> => {
     await admin.deleteTopics({ topics: [topic] })
     await expect.poll(() => exists(topic), { timeout: 25_000 }).toBe(false)

@@ -9,7 +9,7 @@ import { noOutput } from '../../../../host/ipc/operations.ts'
 import type { AppendArgs, Appended } from '../../../../host/ipc/operations/append.ts'
 import type { EventRow } from '../../../../host/ipc/operations/events.ts'
 import { openRuntime } from '../../../../host/wiring/runtime.ts'
-import { checkByHand } from '../../../../producers/append-rules.ts'
+import { checkAppend } from '../../../../producers/append-rules.ts'
 import { isUnion, type Schema } from '../../../../schemas/avro.ts'
 import { isFault } from '../../../../schemas/fault.ts'
 import { readLock } from '../../../../schemas/lock.ts'
@@ -71,11 +71,11 @@ describe('append', { timeout: 60_000 }, () => {
         },
       },
     ])
-    const holding = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(
+    const filesWithText = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(
       (name) =>
         name.startsWith('log') && name.endsWith('.mdb') && readFileSync(join(folder, name)).includes('Secret soup'),
     )
-    expect(holding).toEqual([])
+    expect(filesWithText).toEqual([])
   })
 
   test('reports what the fold refuses, with its code', async () => {
@@ -174,7 +174,7 @@ describe('append', { timeout: 60_000 }, () => {
       ],
     }
     const check = (data: object) => () =>
-      checkByHand(OUR_DOMAINS.byHandOf('expenses'), {
+      checkAppend(OUR_DOMAINS.appendRulesOf('expenses'), {
         type: 'ExpenseRecorded',
         key: 'group',
         fields: { data: { ...expense, ...data }, personal: null },
@@ -252,7 +252,7 @@ const EXAMPLES: Readonly<Record<(typeof NAMES)[number], readonly Event[]>> = {
 
 const typesOf = (name: (typeof NAMES)[number]): readonly string[] =>
   [...new Set(OUR_DOMAINS.named(name).projections.flatMap(({ folds }) => Object.keys(folds)))].filter(
-    (type) => !Object.hasOwn(OUR_DOMAINS.byHandOf(name).internal, type),
+    (type) => !Object.hasOwn(OUR_DOMAINS.appendRulesOf(name).internal, type),
   )
 
 test.each(NAMES)('an event of every type of %s can be appended and is folded', { timeout: 60_000 }, async (name) => {
@@ -284,7 +284,7 @@ test.each(NAMES)('an event of every type of %s can be appended and is folded', {
   expect(others).toEqual([])
 })
 
-/** The names of all fields with text or numbers in an event, without instants. */
+/** The names of all fields of an event that contain text or numbers, at any depth. Excludes `meta` and `personal`. */
 const leavesOf = (schema: Schema, name: string): readonly string[] => {
   if (isUnion(schema)) return schema.flatMap((branch) => leavesOf(branch, name))
   if (typeof schema === 'string') return ['string', 'int', 'long', 'double'].includes(schema) ? [name] : []
@@ -299,7 +299,7 @@ const leavesOf = (schema: Schema, name: string): readonly string[] => {
 
 test.each(NAMES)('every field of an event of %s that can be appended by hand has a limit', (name) => {
   const registry = createRegistry(readLock())
-  const { fields } = OUR_DOMAINS.byHandOf(name)
+  const { fields } = OUR_DOMAINS.appendRulesOf(name)
   const schemas = typesOf(name).flatMap((type) => {
     const event = registry.event(type)
     return event === undefined
@@ -320,6 +320,6 @@ test.each(NAMES)('no event that a timer of %s or the engine appends can be appen
   if (name === 'scales') expect(armed.length).toBeGreaterThan(0)
   for (const type of [...armed, 'PersonForgotten', 'PatIssued'])
     expect(() =>
-      checkByHand(OUR_DOMAINS.byHandOf(name), { type, key: 'ann', fields: { data: {}, personal: null }, now: 0 }),
+      checkAppend(OUR_DOMAINS.appendRulesOf(name), { type, key: 'ann', fields: { data: {}, personal: null }, now: 0 }),
     ).toThrow('Only the program appends')
 })

@@ -29,7 +29,7 @@ const meal = (user: string, index: number, words: string) =>
     personal: { mealSummary: words, emoji: null, notes: null },
   })
 
-/** A log of several partitions that records where reads begin. */
+/** A log of several partitions in memory. `began` contains the offsets at which reads began. */
 const partitioned = (partitions: readonly (readonly Pick<LogRecord, 'key' | 'timestamp'>[])[]) => {
   const records = partitions.map((rows, partition) =>
     rows.map((row, offset): LogRecord => ({ ...row, partition, offset, value: new Uint8Array() })),
@@ -82,7 +82,7 @@ describe('events', () => {
     expect(await last({ last: 2, to: 50_000 })).toEqual(['0:49998', '0:49999'])
   })
 
-  test('personal data is shown if its key exists, and replaced by a mark if it is forgotten or its key is missing', async () => {
+  test('personal data is shown if its key exists; it is printed as (forgotten) if it is forgotten, and as (sealed) if its key is missing', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'tributary-'))
     onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
     const env = { TRIBUTARY_DATA: folder }
@@ -121,6 +121,6 @@ describe('events', () => {
   }, 60_000)
 })
 
-/** Gives a person's keys to somebody else: the file keeps its length, which the program checks. */
+/** Makes the keys of a person missing: gives them to another person in the key file. The file keeps its length, because the program checks it. */
 const loseKeys = (path: string, subject: string): void =>
   writeFileSync(path, readFileSync(path, 'utf8').replaceAll(`"${subject}"`, `"${'x'.repeat(subject.length)}"`))

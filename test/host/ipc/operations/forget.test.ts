@@ -31,8 +31,8 @@ const freshConfig = (): Config => {
   return readConfig({ TRIBUTARY_DATA: folder })
 }
 
-/** The files of a folder, of any kind, that contain one of the texts. */
-export const filesHolding = (folder: string, texts: readonly (string | Buffer)[]): readonly string[] =>
+/** The files of a folder, at any depth, that contain at least one of the texts. */
+export const filesContaining = (folder: string, texts: readonly (string | Buffer)[]): readonly string[] =>
   readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter((name) => statSync(join(folder, name)).isFile())
     .filter((name) => texts.some((text) => readFileSync(join(folder, name)).includes(text)))
@@ -76,7 +76,7 @@ const openWithProcessor = async (config: Config): Promise<Runtime> => {
   return runtime
 }
 
-/** A folder with two people in it, whose processor runs here. */
+/** Opens a data folder with a running processor, and appends events of two people. */
 const lived = async (config: Config): Promise<Runtime> => {
   const runtime = await openWithProcessor(config)
   const ofBob = eventsOf('bob')
@@ -93,7 +93,7 @@ const lived = async (config: Config): Promise<Runtime> => {
 
 const copyOfLived = prepared(async (folder) => (await lived(readConfig({ TRIBUTARY_DATA: folder }))).close())
 
-/** A folder as `lived` leaves it. */
+/** The configuration of a copy of the folder that `lived` makes. */
 const livedConfig = async (): Promise<Config> => readConfig({ TRIBUTARY_DATA: (await copyOfLived()).folder })
 
 const partsOf = forgetPartsOf
@@ -143,7 +143,7 @@ describe('forgetting a person', () => {
     const key = (await runtime.keys.store.load(['ann']))[0]?.key
     const secrets = [...WORDS, Buffer.from(key?.bytes ?? []), Buffer.from(key?.bytes ?? []).toString('hex')]
     await (await runtime.pipeline('meals').generation(2)).store.scrub?.()
-    expect(filesHolding(config.data, secrets).length).toBeGreaterThan(1)
+    expect(filesContaining(config.data, secrets).length).toBeGreaterThan(1)
     const forgot = await forget(partsOf(runtime), 'ann')
     expect(forgot).toMatchObject({
       was: 'known',
@@ -152,15 +152,15 @@ describe('forgetting a person', () => {
       plain: 0,
       left: [],
     })
-    expect(filesHolding(config.data, secrets)).toEqual([])
-    expect(filesHolding(config.data, ['Bob ate bread']).length).toBeGreaterThan(0)
+    expect(filesContaining(config.data, secrets)).toEqual([])
+    expect(filesContaining(config.data, ['Bob ate bread']).length).toBeGreaterThan(0)
     expect(await differences(runtime)).toEqual([])
     expect(await itemsOf(runtime, 2)).toEqual(await itemsOf(runtime, 1))
     const { generation } = await rebuilt(runtime)
     expect(await itemsOf(runtime, generation)).toEqual(await itemsOf(runtime, 1))
     expect(await forget(partsOf(runtime), 'ann')).toMatchObject({ was: 'before', items: 0 })
     await runtime.close()
-    expect(filesHolding(config.data, secrets)).toEqual([])
+    expect(filesContaining(config.data, secrets)).toEqual([])
   })
 
   test('of an unknown person is reported, and changes nothing', async () => {
@@ -202,7 +202,7 @@ describe('forgetting a person', () => {
     const { generation } = await rebuilt(runtime)
     expect(await itemsOf(runtime, generation)).toEqual(await itemsOf(runtime, 1))
     await forget(partsOf(runtime), 'ann')
-    expect(filesHolding(config.data, [...WORDS, 'Ann is back'])).toEqual([])
+    expect(filesContaining(config.data, [...WORDS, 'Ann is back'])).toEqual([])
     await runtime.close()
   })
 
@@ -225,7 +225,7 @@ describe('forgetting a person', () => {
     let forgot: Promise<unknown> | undefined
     const open: typeof buildStorage.open = async (generation) => {
       const target = await buildStorage.open(generation)
-      // The first build is complete when the person is forgotten, and not listed yet.
+      // Forgets the person when the first build is complete, and before it is listed as complete.
       return {
         ...target,
         close: async () => {
@@ -248,7 +248,7 @@ describe('forgetting a person', () => {
     expect((await control.generations('meals')).map(({ generation }) => generation)).toEqual([1, 3])
     expect(await itemsOf(runtime, 3)).toEqual(await itemsOf(runtime, 1))
     await runtime.close()
-    expect(filesHolding(config.data, WORDS)).toEqual([])
+    expect(filesContaining(config.data, WORDS)).toEqual([])
   })
 
   test('reports a generation that no processor follows; when it is dropped, the same command completes', async () => {
@@ -269,7 +269,7 @@ describe('forgetting a person', () => {
     await createPerform(runtime)('generations-drop', { domain: 'meals', generation: 1 }, noOutput())
     expect(await forget(parts, 'ann')).toMatchObject({ was: 'known', left: [] })
     await runtime.close()
-    expect(filesHolding(config.data, WORDS)).toEqual([])
+    expect(filesContaining(config.data, WORDS)).toEqual([])
   })
 
   test('events that are older than the key store: their items lose the text, and the result reports that the log keeps it', async () => {
@@ -307,7 +307,7 @@ describe('forgetting a person', () => {
   })
 })
 
-/** Counts the calls that change something, and ends the process at one of them: before it, or after it. */
+/** Wraps the parts. Counts the calls that change something, and throws before or after one of these calls, as if the process died. */
 const dying = (parts: ForgetParts, at: number): { parts: ForgetParts; calls: () => number } => {
   let calls = 0
   const wrap = <T extends object>(target: T, names: readonly (keyof T)[]): T => {
@@ -346,7 +346,7 @@ describe('forgetting that is interrupted', () => {
       const second = dying(partsOf(again), -1)
       await forget(second.parts, 'ann')
       if (step === 0) steps = second.calls()
-      expect(filesHolding(config.data, [...WORDS, secret])).toEqual([])
+      expect(filesContaining(config.data, [...WORDS, secret])).toEqual([])
       expect(await differences(again)).toEqual([])
       expect((await again.keys.store.load(['ann']))[0]).toMatchObject({ key: undefined, forgetting: false, places: [] })
       ends.push(

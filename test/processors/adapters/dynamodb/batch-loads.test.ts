@@ -5,7 +5,7 @@ import { Fault, isFault } from '../../../../schemas/fault.ts'
 
 const key = (name: string): Key => ({ PK: name, SK: 'A' })
 
-/** A store that answers when `answerAll` is called. It rejects requests for which `rejects` returns true. */
+/** A store that answers no request until `answerAll` is called. Then it rejects the requests for which `rejects` returns true. */
 const slowStore = (rejects: (keys: readonly Key[]) => boolean = () => false) => {
   const requests: (readonly Key[])[] = []
   const answers: (() => void)[] = []

@@ -6,7 +6,7 @@ import { arbitraryValue } from './values.ts'
 
 const roundTrip = (value: Value): Value | undefined => toItem(toAttributes({ PK: 'p', SK: 's', value }))['value']
 
-/** The value that the store returns: a whole number as number up to 2^53 and as bigint beyond, everything else unchanged. */
+/** The value that the store returns for a written one: a bigint up to 2^53 - 1 becomes a number, everything else is unchanged. */
 const normal = (value: Value | undefined): Value | undefined => {
   if (typeof value === 'bigint')
     return BigInt.asIntN(54, value) === value && Number.isSafeInteger(Number(value)) ? Number(value) : value

@@ -41,7 +41,7 @@ const costs = async (events: readonly Event[], { gapMs = 0, windowMs = 10 } = {}
 }
 
 test('one event costs the same domain units as in the source document, and the bookkeeping is counted separately', async () => {
-  // Two items in one transaction (2 x 2 units) and a third item of another projection (1 unit).
+  // The domain costs 5 units: two items in one transaction (2 x 2 units), and an item of another projection (1 unit).
   expect(await costs([paid(1, 'p')])).toMatchObject({
     source: { events: 1, domain: 5, bookkeeping: 0, readUnits: 0, requests: 2 },
     trickle: { domain: 5, bookkeeping: 1, readUnits: 4, requests: 5 },

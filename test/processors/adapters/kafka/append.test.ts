@@ -8,7 +8,7 @@ import { record } from '../../../contracts/log-records.ts'
 
 type Answer = (messages: Message[], offset: number) => Promise<RecordMetadata[]>
 
-/** A clock whose time passes only if nothing else can run. Then the earliest sleeper wakes. */
+/** A clock whose time passes only if nothing else can run. Then the time moves to the end of the first sleep that ends. */
 function virtualClock() {
   let now = 1_000
   const sleepers = new Set<{ readonly until: number; wake(): void }>()
@@ -40,7 +40,7 @@ const acknowledged = (partition: number, offset: number): RecordMetadata[] => [
 const protocolError = (type: string): Error =>
   Object.assign(new Error(type), { name: 'KafkaJSProtocolError', type, retriable: false })
 
-/** An appender over partitions in memory. The nth send gets the nth of `answers`; later sends succeed. */
+/** An appender over partitions in memory. The nth send is answered by the nth of `answers`. Later sends succeed. */
 function setup({
   answers = [],
   options = {},

@@ -1,4 +1,4 @@
-// Stops kafkajs' own Runner while it rebuilds its fetchers. That happens if a broker returns while a session ends.
+// A child process of runner-guard.test.ts. Stops the Runner of kafkajs while it rebuilds its fetchers, as if a broker returned during a stop.
 // Prints "ended" if the runner ends, or "spins" if it fetches without end. The first argument is `guarded` or `plain`.
 import { createRequire } from 'node:module'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -42,7 +42,7 @@ const runner = new Runner({
 })
 await runner.start()
 await sleep(100)
-// A broker returns. The fetcher of node 1 ends at its next fetch. The manager waits for the fetcher of node 2, then builds three new ones.
+// A broker returns. The fetcher of node 1 ends at its next fetch. The manager waits for the fetcher of node 2, and then builds three new fetchers.
 nodes = [1, 2, 3]
 await sleep(50)
 await runner.stop()

@@ -9,7 +9,7 @@ import { isFault } from '../../../../schemas/fault.ts'
 
 const { fdatasyncSync } = fs
 
-/** Replaces fdatasync, so that the disk fails or works again. */
+/** Replaces fdatasync of `node:fs`, by a function that fails or by the original one. */
 const setSync = (sync: typeof fdatasyncSync): void => {
   Object.assign(fs, { fdatasyncSync: sync })
   syncBuiltinESMExports()

@@ -10,7 +10,7 @@ interface TestAppend {
   failed?: unknown
 }
 
-/** A queue over a log in memory that is a list of keys. `passed` is the offset up to which its subscribers have processed it. */
+/** A queue over a log in memory, which is a list of keys. `state.passed` is the offset up to which the subscribers have processed the log. */
 const openQueue = () => {
   const log: string[] = []
   const state = { passed: Infinity }

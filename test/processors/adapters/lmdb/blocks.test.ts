@@ -27,7 +27,7 @@ const openLog = async (folder: string): Promise<Log> => {
   return logs.open('events')
 }
 
-/** The blocks of the first topic on the disk: first offset, number of records, and whether they are sealed. */
+/** The blocks on the disk, each with its first offset, its number of records, and true if it is sealed. */
 const blocksOf = (folder: string): [number, number, boolean][] => {
   const files = openLogFiles(folder, true)
   const blocks = [...files.blocks.getRange({})].map(({ key, value }) => {
@@ -210,7 +210,7 @@ const someRecords = (count: number) =>
     value: Buffer.from('x'.repeat(index * 7)),
   }))
 
-/** The version that earlier releases wrote. Its checksum covers only the bytes after the header. */
+/** Converts a block to version 1, which earlier releases wrote. The checksum of that version covers only the bytes after the header. */
 const asFormer = (bytes: Buffer, header: number): Buffer => {
   const former = Buffer.from(bytes)
   former[0] = 1
@@ -218,7 +218,7 @@ const asFormer = (bytes: Buffer, header: number): Buffer => {
   return former
 }
 
-/** All copies of the bytes with one flipped bit. */
+/** Generates all copies of the bytes with one flipped bit before `end`. */
 const flips = function* (
   bytes: Buffer,
   end = bytes.length,

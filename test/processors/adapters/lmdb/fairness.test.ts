@@ -63,7 +63,7 @@ test('at most one share of a flood is unfolded before a small append of another 
   expect(Math.max(...ahead)).toBeLessThanOrEqual(KEY_RECORDS + 1)
 })
 
-test('an append does not wait for a stuck subscriber, nor for one that no caller waits for', async () => {
+test('an append waits neither for a stuck subscriber nor for a subscriber whose results no caller awaits', async () => {
   let release = (): void => {}
   const stuck = new Promise<void>((resolve) => (release = resolve))
   await log.subscribe(

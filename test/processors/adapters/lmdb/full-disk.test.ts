@@ -11,7 +11,7 @@ import { later, scratch } from './scratch.ts'
 const mount = (folder: string, options: string): boolean =>
   spawnSync('mount', ['-t', 'tmpfs', '-o', options, 'tmpfs', folder]).status === 0
 
-/** Mounts a disk of so many megabytes and returns its folder. `grow` makes the disk larger. */
+/** Mounts a disk with this number of megabytes and returns its folder. `grow` sets a larger size. Skips the test if it cannot mount a disk. */
 const smallDisk = async (
   context: TestContext,
   megabytes: number,

@@ -14,7 +14,7 @@ const readAll = async (log: Log): Promise<readonly unknown[]> => {
   return records.map(plain)
 }
 
-/** Subscribes to a topic from its start. `until` resolves when the subscriber has received so many records. */
+/** Subscribes to a topic from its start. `until` resolves when the subscriber has received the given number of records. */
 const subscribe = async (log: Log) => {
   const received: unknown[] = []
   let check = (): void => {}

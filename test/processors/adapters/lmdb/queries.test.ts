@@ -55,7 +55,7 @@ test(
         }),
         async (keys, queries) => {
           const store = await stores.create(spec, ++generation)
-          // A third of the items is in LMDB. A third waits to be written. A third is in LMDB and its removal waits. Some change their index keys.
+          // Some items are in LMDB, some wait to be written, and some are in LMDB while their removal waits. Some of them change their index keys.
           const item = ([PK, SK]: readonly [string, string], pos: number) => ({ PK, SK, ipk: SK, isk: PK, _pos: pos })
           const removed = keys.filter((_, index) => index % 3 === 2)
           const present = keys.filter((_, index) => index % 3 !== 2)

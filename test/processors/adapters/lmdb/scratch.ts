@@ -13,7 +13,7 @@ export const scratch = async (): Promise<string> => {
   return folder
 }
 
-/** Runs the work when the test ends, before its folders are removed. The last one runs first. */
+/** Runs the work when the test ends, before the folders of the test are removed. Work that was added last runs first. */
 export const later = (work: () => Promise<void>): void => void cleanups.push(work)
 
 afterEach(async () => {

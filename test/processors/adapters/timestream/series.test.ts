@@ -12,7 +12,7 @@ const NOW = Date.UTC(2026, 2, 18, 12)
 
 seriesContract('Timestream', async () => {
   const server = await startTimestreamLocal({ port: 0, now: () => NOW })
-  // Within the memory store, where the service reports existing versions at once.
+  // The points start today, so that they are in the memory store, where the service reports existing versions at once.
   return {
     stores: timestreamSeries({ endpoint: server.endpoint }),
     start: Math.floor(NOW / DAY_MS) * DAY_MS,

@@ -5,7 +5,7 @@ import { createControl, type Control } from '../../../../processors/engine/gener
 import { ledger } from '../ledger.ts'
 import { memoryStore } from '../../../../testing/memory-store.ts'
 
-/** One folder. A lock has one owner at a time, and is released when its process ends. */
+/** A folder of generations. Each generation has a lock with one owner at a time. `locked.clear()` releases all locks, like the end of a process. */
 const folder = () => {
   const locked = new Set<number>()
   const here: BuildPlace = {

@@ -32,7 +32,7 @@ const complete = async ({ control }: Awaited<ReturnType<typeof controlled>>): Pr
   return generation
 }
 
-test('while a build of a domain runs, a second one is refused with the holder and the start of the first', async () => {
+test('while a build of a domain runs, a second build is refused with the process and the start time of the first', async () => {
   const { control, pass } = await controlled()
   await control.begin(ledger, { holder: 'one', ...HERE })
   pass(5_000)
@@ -56,7 +56,7 @@ test('a build that does not extend its lease loses it, and the next build takes 
   ])
 })
 
-test('a lease whose holder is known to be dead is taken at once', async () => {
+test('the lease of a process that is known to be dead is taken over at once', async () => {
   const { control } = await controlled()
   await control.begin(ledger, { holder: 'one', ...HERE })
   await expect(control.resume('ledger', 2, { holder: 'two', ...HERE })).rejects.toMatchObject({

@@ -9,7 +9,7 @@ import { outboxKey } from '../../../../processors/engine/outgoing/keys.ts'
 
 const FLIPPED_AT = 10
 
-/** Generation 1 served up to a position, and generation 2 serves from there on. */
+/** Generation 1 served up to the position FLIPPED_AT, and generation 2 serves from this position on. */
 const flipped = async () => {
   const clock = virtualClock()
   const control = createControl({ store: memoryStore(), now: clock.now })

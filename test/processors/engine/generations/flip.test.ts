@@ -61,7 +61,7 @@ const park = (store: MemoryStore, key: string, offset: number) =>
     ),
   ])
 
-test('a flip records from where the new generation sends, and keeps the serving periods of earlier generations', async () => {
+test('a flip records the position from which the new generation sends, and keeps the serving periods of earlier generations', async () => {
   const { control, flipTo } = await opened()
   await flipTo(2, 10)
   await flipTo(1, 25)
@@ -78,7 +78,7 @@ test('the next generation sends for a parked key, from its parked event and not 
   await park(stores[0], 'a', 7)
   await flipTo(2, 10)
   expect([...(await control.serving(ledger.name)).parked]).toEqual([['accounts#a', 7]])
-  // The key was parked before the second period began. The first generation has sent the events in between.
+  // Key b was parked before generation 2 began to serve at 10. Generation 1 has sent the events of b before 10, so it continues at 10.
   await park(stores[1], 'b', 4)
   await park(stores[1], 'c', 12)
   await flipTo(1, 25, true)
@@ -88,7 +88,7 @@ test('the next generation sends for a parked key, from its parked event and not 
   ])
 })
 
-test('of two concurrent flips, one succeeds', async () => {
+test('one of two concurrent flips succeeds', async () => {
   const { control, flipTo } = await opened()
   const seen = (await control.serving(ledger.name)).version
   await flipTo(2, 10)
@@ -200,7 +200,7 @@ test('a flip waits for a generation as long as it makes progress, and reports ho
   expect(behind).toEqual([10, 9, 8, 7, 6, 5, 4, 3, 2, 1])
 })
 
-test('a flip that waits for the serving generation names that one', async () => {
+test('a flip that waits for the serving generation names that generation', async () => {
   const { clock, stores, start } = await opened()
   await stores[1].setCheckpoint(10)
   const flipping = expect(start(2, 10, { foldVersion: 7 })).rejects.toMatchObject({

@@ -13,7 +13,7 @@ import { memoryTarget } from '../memory-target.ts'
 test.each([
   { sends: 'everything since the lost one began to serve', parked: new Map<string, number>(), offsets: [4, 5] },
   {
-    sends: 'what the lost one had to send for a key that was parked before',
+    sends: 'the events of a key that was parked in the lost generation',
     parked: new Map([['accounts#a', 2]]),
     offsets: [2, 3, 4, 5],
   },

@@ -7,7 +7,7 @@ import type { OpenGeneration } from '../../../../processors/engine/run/open-gene
 
 type Answer = (offset: number) => void
 
-/** A serving generation whose reads of its checkpoint are answered by hand, in any order. */
+/** A serving generation. The test answers each read of the checkpoint, in any order, by a call of the functions in `reads`. */
 const opened = async () => {
   const reads: Answer[] = []
   const checkpoints = () =>

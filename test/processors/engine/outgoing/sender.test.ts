@@ -31,7 +31,7 @@ const outbox = (store: MemoryStore) => [...store.items.values()].filter(({ PK })
 interface Sending {
   readonly log: Log
   readonly periods?: readonly ServingPeriod[]
-  /** By generation, the first is 1. */
+  /** The stores of the generations, from generation 1 on. */
   readonly stores: readonly MemoryStore[]
   readonly processName?: string
 }
@@ -212,7 +212,7 @@ test('if the ledger did not answer, the next attempt records the appended event 
   expect([...ledgerStore.items.values()]).toMatchObject([{ state: 'sent', position: { partition: 0, offset: 0 } }])
 })
 
-test('an event that the log cannot hold is reported and waits with the later events of its key; other events are sent', async () => {
+test('an event that is too large for the log is reported and waits with the later events of its key; other events are sent', async () => {
   const store = memoryStore()
   await fold(store, ['m1', 'm2'].map(move))
   await advance({

@@ -62,7 +62,7 @@ test('a timer fires once, when it is due, as an event whose id is derived from t
   await timers.stop()
 })
 
-test('of two processes that read a due timer, one fires it; the other finds it fired, also after a restart', async () => {
+test('one of two processes that read a due timer fires it; the other finds it fired, also after a restart', async () => {
   const [store, ledgerStore] = [memoryStore(), memoryStore()]
   await fold(store, [remind(5_000, 'r1')])
   const { log, events } = appending()

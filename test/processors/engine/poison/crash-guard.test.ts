@@ -21,8 +21,11 @@ const recordOf = (offset: number): LogRecord => ({
 const recordsOf = (from: number, to: number) => Array.from({ length: to - from }, (_, index) => recordOf(from + index))
 const lease = { partition: 0, isCurrent: () => true }
 
-/** Runs of a process over one log, one after the other. A crash is a promise that never settles, and the clock of a crashed run stops. */
-const lives = (deadly: (offset: number) => boolean, end = 8) => {
+/**
+ * Simulates processes that fold one log, one after the other, and crash at the events for which `crashesAt` returns true. A simulated crash is a
+ * promise that never settles, and a clock that stops.
+ */
+const lives = (crashesAt: (offset: number) => boolean, end = 8) => {
   const control = memoryStore()
   const killers: number[] = []
   const batches: (readonly number[])[] = []
@@ -42,7 +45,7 @@ const lives = (deadly: (offset: number) => boolean, end = 8) => {
     const process = async (records: readonly LogRecord[]) => {
       batches.push(records.map(({ offset }) => offset))
       for (const { offset, crashes } of records) {
-        if (crashes === true || !deadly(offset)) continue
+        if (crashes === true || !crashesAt(offset)) continue
         isDead = true
         await new Promise(() => undefined)
       }
@@ -55,7 +58,7 @@ const lives = (deadly: (offset: number) => boolean, end = 8) => {
     }
     let outcome: 'lived' | 'died' = 'died'
     void run().then((how) => (outcome = how))
-    // The guard waits this long before it counts other processes as crashed.
+    // Advances the clock by 30 s, because the guard waits so long before it counts other processes as crashed.
     for (let waited = 0; waited < 4 && !isDead; waited += 1) await clock.pass(waited === 0 ? 0 : 10_000)
     return outcome
   }
@@ -74,7 +77,7 @@ describe('an event that crashes every process that folds it', () => {
     expect(world.at()).toBe(8)
   })
 
-  test('is found if there are two of them', async () => {
+  test('is found if there are two such events', async () => {
     const world = lives((offset) => offset === 2 || offset === 6)
     expect(await world.count()).toBeLessThanOrEqual(8)
     expect(world.killers).toEqual([2, 6])
@@ -104,7 +107,7 @@ describe('a healthy event is not taken for a crashing one', () => {
     expect([...world.control.items.keys()]).toEqual([])
   })
 
-  test('after members that were only slow: they remove their names', async () => {
+  test('after members of the group that were only slow: they remove their names', async () => {
     const [control, clock] = [memoryStore(), virtualClock()]
     const killers: number[] = []
     const member = (processName: string) =>
@@ -132,7 +135,7 @@ describe('a healthy event is not taken for a crashing one', () => {
     for (const resolve of waiting) resolve()
   })
 
-  test('after a store that did not answer: a fault removes the name', async () => {
+  test('after a store that did not answer: a fault removes the name of the process', async () => {
     const [control, clock] = [memoryStore(), virtualClock()]
     const killers: number[] = []
     for (let index = 0; index < 10; index += 1) {
@@ -161,7 +164,7 @@ test('a crashing event parks its key for every projection, and a retry that cras
   const verdicts = createVerdicts(control)
   const attemptsOf = (processName: string) =>
     createDeliveryAttempts(control, { domain: 'ledger', generation: 1, processName })
-  const log = memoryLog([paid(5, 'p'), eventOf('Spread', { count: 1 }, { id: 'deadly' }), paid(1, 'q')])
+  const log = memoryLog([paid(5, 'p'), eventOf('Spread', { count: 1 }, { id: 'crashing' }), paid(1, 'q')])
   const marked = withVerdicts(log, () => verdicts.list('ledger'))
   const kill = (offset: number) =>
     verdicts.put('ledger', {
@@ -195,7 +198,7 @@ test('a crashing event parks its key for every projection, and a retry that cras
     )) as readonly StoredParked[]
   const [entry] = await parked()
   expect(entry).toMatchObject({ projection: '*', key: 'a', offset: 1, code: 'killed-the-process', waiting: 1 })
-  // Three runs crashed in the retry, each after it had stored its attempt.
+  // Stores three attempts of the retry without an end, as three processes that crashed in it.
   await verdicts.clear('ledger', { partition: 0, offset: 1 })
   expect(await verdicts.list('ledger')).toEqual([])
   await requestRetry(store, entry as StoredParked)

@@ -20,7 +20,7 @@ import { virtualClock } from '../virtual-clock.ts'
 const broke = (id: string, key = 'a') => eventOf('Broke', {}, { id, key })
 const clock = virtualClock()
 
-/** The same folds with the broken one corrected. */
+/** The domain with a corrected fold of the event that throws in `ledger`. */
 const mended: Domain = {
   ...ledger,
   projections: ledger.projections.map((each): Projection => ({
@@ -95,7 +95,7 @@ const rebuilt = async ({ log, verdicts }: World): Promise<{ store: MemoryStore }
 }
 
 describe('an entry', () => {
-  test('contains since when and how many events wait, whatever the batches', async () => {
+  test('contains the number of waiting events and the time since which they wait, for any batches', async () => {
     const world = worldOf(paid(5, 'p'), broke('b'), paid(1, 'q'), paid(1, 'r', { key: 'b' }))
     await follow(world)
     expect(await theOne(world)).toMatchObject({
@@ -207,7 +207,8 @@ describe('healing', () => {
     await requestRetry(world.store, await theOne(world))
     const running = await follow(world, mended)
     expect(await running.heal()).toBe(1)
-    // It folds the same batch over the items that it had read before. Its commits have passed the check of the checkpoint, so only the positions of the items reject its writes.
+    // A process that is behind: it reads the items as they were before, and commits without a checkpoint. So only the positions of the items can
+    // reject its writes.
     const late: Store = {
       ...world.store,
       checkpoints: zombie.checkpoints,

@@ -17,7 +17,7 @@ import { RejectedSpans, type Store } from '../../../../processors/engine/ports/s
 
 type Written = Event<'Written', { text: string }>
 
-/** Each event writes the item that it names, and its key's last item. */
+/** A domain in which each event writes the item of `items` that it names, and an item LAST of its key. Default: a small item with the name. */
 const domainOf = (items: Readonly<Record<string, Item>>): Domain => ({
   name: 'ledger',
   topic: 'ledger.events',
@@ -40,7 +40,7 @@ const written = (text: string, key: string): Event => ({
   type: 'Written',
   data: { text },
 })
-/** The bad item is the third of key a, in the middle of the events of key b. */
+/** The event of the bad item is the third of key a. Events of key b are before and after it. */
 const events = [
   written('1', 'a'),
   written('1', 'b'),
@@ -82,9 +82,9 @@ const built = async (domain: Domain) => {
   return store
 }
 
-describe('an item that no store can hold parks its key', () => {
+describe('an item that no store accepts parks its key', () => {
   test.each(unstorable)(
-    '%s: the same verdict live and in a rebuild, and no other key is parked',
+    '%s: the same result live and in a rebuild, and no other key is parked',
     async (_, item, code) => {
       const domain = domainOf({ bad: item })
       const stores = [

@@ -14,7 +14,7 @@ import { virtualClock } from '../virtual-clock.ts'
 import { newestOf } from '../../../../processors/adapters/newest-points.ts'
 import { reportRejected } from '../../../../processors/engine/run/rejected-points.ts'
 
-/** The ledger with a point for every payment that is not refused. */
+/** The ledger domain with series: one point per payment that is not refused. */
 const measured: Domain = {
   ...ledger,
   series: {
@@ -46,7 +46,7 @@ const measured: Domain = {
   }),
 }
 
-/** Points in memory. A point that was written twice is in the list twice. */
+/** A series store in memory. A point that was written twice is twice in `written`. The next writes throw the faults in `failing`. */
 const memorySeries = () => {
   const written: Versioned[] = []
   const failing: Fault[] = []
@@ -60,7 +60,7 @@ const memorySeries = () => {
 }
 
 const down = () => new Fault('series-unavailable', 'The series store is down.', { retriable: true })
-/** A clock without pauses between attempts. */
+/** A clock whose sleeps end at once, so that attempts follow each other without pauses. */
 const clock = { ...virtualClock(), sleep: () => Promise.resolve() }
 const versions = (points: readonly Versioned[]) => points.map(({ at, version }) => [at, version])
 

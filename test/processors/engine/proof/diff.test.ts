@@ -151,7 +151,7 @@ test('an item that the serving generation changes meanwhile is compared as of on
   expect(folded).toBe(2)
 })
 
-test('an item that changes at every comparison is reported as such', async () => {
+test('an item that changes at every comparison is counted as moving', async () => {
   const before = await storeOf([item('TOTAL', 120, { total: 9 })], 50)
   const after = await storeOf([item('TOTAL', 5, { total: 3 })], 50)
   let offset = 120

@@ -56,18 +56,18 @@ test('a refused event is reported with its refusal and changes only its outcome 
   expect(steps[1]?.changes.map(({ PK }) => PK).filter((pk) => pk.startsWith('ACCOUNT'))).toEqual([])
 })
 
-test('a removal is reported as one', async () => {
+test('a removal is reported as a removal', async () => {
   const steps = await explained([paid(5, 'p'), eventOf('Closed', {}, { id: 'c' })])
   expect(steps[1]?.changes).toContainEqual(expect.objectContaining({ ...accountKey('a'), after: undefined }))
 })
 
-test('from an event on that cannot be folded, that projection is reported as parked and the others continue', async () => {
+test('a projection is reported as parked from an event on that it cannot fold, and the others continue', async () => {
   const steps = await explained([paid(5, 'p'), eventOf('Broke', {}, { id: 'x' }), paid(1, 'q')])
   expect(steps.map(({ outcome }) => outcome.kind)).toEqual(['applied', 'parked', 'parked'])
   expect(steps[2]?.changes.map(({ PK }) => PK)).toEqual(['ACTIVITY#a'])
 })
 
-test('from an event on that cannot be read, the key is reported as parked', async () => {
+test('a key is reported as parked from an event on that cannot be read', async () => {
   const steps = await explained([paid(5, 'p'), paid(1, 'q'), paid(2, 'r')], 1)
   expect(steps.map(({ outcome }) => outcome.kind)).toEqual(['applied', 'parked', 'parked'])
   expect(steps.slice(1).flatMap(({ changes }) => changes)).toEqual([])

@@ -8,7 +8,7 @@ async function* paged<T>(pages: readonly (readonly T[])[]): AsyncGenerator<reado
 }
 
 const sorted = fc.uniqueArray(fc.nat(40)).map((list) => list.sort((a, b) => a - b))
-/** The list in pages of any size, also empty ones. */
+/** Cuts the list into pages of any size. Pages can be empty. */
 const cut = (list: readonly number[]) =>
   fc.array(fc.nat(list.length), { maxLength: 6 }).map((cuts) => {
     const at = [0, ...cuts.sort((a, b) => a - b), list.length]
@@ -16,7 +16,7 @@ const cut = (list: readonly number[]) =>
   })
 const side = sorted.chain((list) => fc.record({ list: fc.constant(list), pages: cut(list) }))
 
-test('each entry is passed once, with the entry of the same key or without one, for any pages', async () => {
+test('each entry is passed once, together with the entry of the same key if the other list has one, for any pages', async () => {
   await fc.assert(
     fc.asyncProperty(side, side, async (left, right) => {
       const pairs: (readonly [number | undefined, number | undefined])[] = []

@@ -21,7 +21,7 @@ const world = () => {
   })
   let now = 1_000
   let during: () => Promise<void> = async () => undefined
-  /** Appends events and folds them into the items. The checkpoint is a separate step, as in a remote store. */
+  /** Appends events and folds them into the items, without a new checkpoint: in a remote store, the checkpoint is written in a separate step. */
   const append = async (...events: readonly Event[]) => {
     const first = log.records.length
     log.add(...events)
@@ -34,7 +34,7 @@ const world = () => {
     store,
     append,
     checkpoint: async () => void (await store.setCheckpoint(log.records.length)),
-    /** Runs each time the verification waits. */
+    /** Sets the work that runs each time when the verification waits. */
     whileItWaits: (work: () => Promise<void>) => (during = work),
     tamper: (change: object) => {
       const id = keyOf(accountKey('a'))

@@ -28,7 +28,7 @@ const log: RebuildParts['log'] = {
   watermarks: async () => [{ partition: 0, low: 0, high: records.length }],
 }
 
-/** Local stores by generation, as on a disk, with one lock per generation. */
+/** The storage of builds on one machine: stores and locks by generation, in memory. */
 const storageAt = (place = 'here') => {
   const stores = new Map<number, MemoryStore>()
   const locked = new Set<number>()
@@ -72,7 +72,7 @@ const opened = async (place?: string) => {
 const stateOf = async (control: Control, generation: number) =>
   (await control.generations('ledger')).find((each) => each.generation === generation)?.state
 
-/** Stops the build after this number of folded events. */
+/** Options of a build that stop it after `at` folded events. */
 const cut = (at: number) => {
   const stopping = new AbortController()
   return {

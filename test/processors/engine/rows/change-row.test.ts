@@ -7,7 +7,7 @@ const key = { PK: 'ROW', SK: 'ROW' }
 type Row = Stored & { readonly count: number }
 const increment = (was: Row | undefined) => ({ ...key, count: (was?.count ?? 0) + 1 })
 
-test('concurrent changes of a row are all kept', async () => {
+test('all concurrent changes of a row are stored', async () => {
   const store = memoryStore()
   await Promise.all(Array.from({ length: 10 }, () => changeRow(store, key, increment)))
   expect(await store.load([key])).toMatchObject([{ count: 10 }])

@@ -9,14 +9,14 @@ import {
 import { codeOf } from '../../../code-of.ts'
 import { fits, unstorable, STORABLE_SPEC } from '../../../contracts/store-limits.ts'
 
-describe('what every store can hold', () => {
+describe('the limits that every store has', () => {
   test.each(unstorable)('%s is rejected', (_, item, code) =>
     expect(codeOf(() => requireStorable(STORABLE_SPEC, item))).toBe(code),
   )
 
-  test.each(fits)('%s fits', (_, item) => expect(requireStorable(STORABLE_SPEC, item)).toBeGreaterThan(0))
+  test.each(fits)('%s is accepted', (_, item) => expect(requireStorable(STORABLE_SPEC, item)).toBeGreaterThan(0))
 
-  test('the verdict does not depend on the position', () => {
+  test('the size of the position does not count', () => {
     const bare = sizeOf({ PK: 'p', SK: 's', pad: '', _pos: Number.MAX_SAFE_INTEGER })
     const largest = { PK: 'p', SK: 's', pad: 'x'.repeat(MAX_ITEM_BYTES - bare) }
     for (const position of [{}, { _pos: 0 }, { _pos: Number.MAX_SAFE_INTEGER }]) {
@@ -34,7 +34,7 @@ describe('what every store can hold', () => {
     ).toBe('key-too-large')
   })
 
-  test('a key is storable or not, without a fault', () => {
+  test('an unstorable key is reported without a fault', () => {
     expect(isStorableKey({ PK: 'p', SK: 's' })).toBe(true)
     for (const key of [
       { PK: '', SK: 's' },

@@ -17,14 +17,14 @@ const recordOf = (key: string | null, offset: number, value: Uint8Array = new Ui
   timestamp: 0,
 })
 
-/** A thousand payments to forty accounts. The fold of one account throws in between. */
+/** A thousand payments to forty accounts. Event 207 is not a payment: its fold throws, so the key of this account is parked. */
 const events: readonly Event[] = Array.from({ length: 1_000 }, (_, index) => {
   const key = `k${index % 40}`
   return index === 207 ? eventOf('Broke', {}, { id: 'broken', key }) : paid(1 + (index % 7), `p${index}`, { key })
 })
 const records = events.map((event, offset) => recordOf(event.meta.key, offset, jsonCodec.encode(event)))
 
-/** Feeds the records as one batch to a processor over the store. */
+/** Delivers the records as one batch to a processor. Returns the results that the processor reports, one per part of the batch. */
 const feed = async (store: Store, yieldToOthers = async () => {}): Promise<readonly BatchResult[]> => {
   const passed: BatchResult[] = []
   let subscriber: Subscriber | undefined
@@ -54,12 +54,12 @@ const feed = async (store: Store, yieldToOthers = async () => {}): Promise<reado
   return passed
 }
 
-/** The content of the row of the parked key depends on the parts. */
+/** Returns the items without the row of the parked key, because the content of this row depends on the parts. */
 const dumpOf = (store: MemoryStore) => store.dump().filter((item) => !item.includes('PARKED#'))
 
 const reading = (store: MemoryStore): Store => ({ ...store, peek: (key) => store.items.get(keyOf(key)) })
 
-/** The reason differs: the events after the poison event are in its part or in a later one. */
+/** Returns the kinds of the outcomes. Their reasons can differ: an event after the poison event is in the same part or in a later part. */
 const kindsOf = ({ exceptions }: BatchResult) =>
   [...exceptions].map(([offset, outcome]) => `${offset} ${outcome?.kind}`)
 

@@ -195,7 +195,7 @@ describe('with derived events, a position counts as folded', () => {
     expect(reached).toBe(true)
   })
 
-  test('without regard to effects and to events that other events derived, although their partition makes no progress', async () => {
+  test('before effects and before events that other events derived, if their partition makes no progress', async () => {
     const { outcomes, store } = given()
     await store.commit([
       [

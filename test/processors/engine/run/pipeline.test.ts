@@ -9,7 +9,7 @@ import { memoryLog } from '../memory-log.ts'
 import { memoryStore, type MemoryStore } from '../../../../testing/memory-store.ts'
 import { virtualClock } from '../virtual-clock.ts'
 
-/** Tables by generation, which a test can remove and restore. */
+/** A pipeline over a log and tables in memory. A test can remove and restore the table of a generation in `tables`. */
 const worldOf = (...events: Parameters<typeof memoryLog>) => {
   const [log, clock, tables] = [memoryLog(...events), virtualClock(), new Map<number, MemoryStore>()]
   const failures: unknown[] = []

@@ -24,7 +24,7 @@ const folded = async (...all: Parameters<typeof memoryLog>) => {
   return store.dump()
 }
 
-/** The table after a restore from a backup, or after it was deleted and created again. */
+/** Replaces the content of the table and its checkpoint, as a restore from a backup does, or, with an empty backup, a new creation of the table. */
 const replace = async (store: MemoryStore, backup: MemoryStore, offset: number) => {
   store.items.clear()
   for (const [id, item] of backup.items) store.items.set(id, item)
@@ -47,7 +47,7 @@ describe('a table that is replaced under a running processor', () => {
       await replace(store, backup, expected)
       const before = store.dump()
       log.add(...later)
-      // The next batch is delivered without a new assignment.
+      // The next batch is delivered without a new assignment, so the processor has not read the new checkpoint.
       await expect(batchFrom(3)).rejects.toMatchObject({ code: 'checkpoint-moved' })
       expect(store.dump()).toEqual(before)
       expect(await parkedIn(store, [0])).toEqual([])

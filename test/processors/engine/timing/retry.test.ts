@@ -5,7 +5,7 @@ import { Fault, isRetriable } from '../../../../schemas/fault.ts'
 
 const away = () => new Fault('store-unavailable', 'Away.', { retriable: true })
 
-/** Fails this number of times, and records the time of each attempt. */
+/** An attempt that fails `times` times and then returns `done`. `at` contains the time of each attempt. */
 const failing = (times: number, error: () => unknown = away) => {
   const clock = virtualClock(0)
   const at: number[] = []

@@ -7,10 +7,10 @@ const SECOND = 1000
 const key = initDataKey(BOT_TOKEN)
 const read = (initData: string, now = NOON) => readInitData(initData, { key, now })
 
-/** Signed by Python's hmac, over all fields but `hash`. */
+/** An `initData` whose `hash` was computed with Python over all other fields, independent of our code. */
 const KNOWN =
   'query_id=AAHdF6IQAAAAAN0XohDhrOrc&user=%7B%22id%22%3A279058397%2C%22first_name%22%3A%22%C5%BDofie%22%2C%22last_name%22%3A%22Nov%C3%A1kov%C3%A1%22%2C%22username%22%3A%22zofie_n%22%2C%22language_code%22%3A%22cs%22%2C%22allows_write_to_pm%22%3Atrue%2C%22photo_url%22%3A%22https%3A%2F%2Ft.me%2Fi%2Fuserpic%2F320%2Fzofie.svg%22%7D&auth_date=1794830400&signature=6fbdaab833d39f54518bd5c3eb3f511d035e68cb&chat_instance=-3788475317572404878&chat_type=group&hash=b130758e21c88399919611a4683914856b488f10c0ffd54c6e4f78f92e1933df'
-/** The same, signed without `signature`. */
+/** The hash over the fields of KNOWN without `signature`. It is valid only if the field `signature` is removed, too. */
 const KNOWN_WITHOUT = '30bd95087b7c6dbb29d25dcfc0548407bd41df11adc7d44bd8ee006829773906'
 
 describe('E-l initData proves who opened the Mini App', () => {

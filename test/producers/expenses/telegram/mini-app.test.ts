@@ -6,7 +6,7 @@ import type { MemoryEdgeOptions } from '../../../../testing/edge/edge.ts'
 import { send } from '../../../../testing/edge/request.ts'
 import { BOT_TOKEN, openedBy, ZOFIE } from './signed.ts'
 
-/** Any domain can have the scheme. */
+/** Opens the edge of meals with the authentication by the Mini App, because any domain can use this scheme. */
 const open = (botToken: string | undefined = BOT_TOKEN, options: Partial<MemoryEdgeOptions> = {}) =>
   openMealsEdge({ ...options, edge: { ...mealsEdge, schemes: [miniAppScheme(botToken)] } })
 

@@ -12,7 +12,7 @@ export const ZOFIE = {
   photo_url: 'https://t.me/i/userpic/320/zofie.svg',
 } as const
 
-/** The `initData` of a Mini App, signed as Telegram signs it. */
+/** Returns an `initData` of a Mini App with these fields and the signature that Telegram would add. */
 export const signed = (fields: Readonly<Record<string, string>>, botToken = BOT_TOKEN): string => {
   const key = createHmac('sha256', 'WebAppData').update(botToken).digest()
   const text = Object.keys(fields)

@@ -143,7 +143,7 @@ describe('the bot is added to a chat', () => {
   })
 })
 
-describe('what happens in a chat', () => {
+describe('an update of a chat', () => {
   test('E-i a person who joins is a member, and one who leaves keeps their item', async () => {
     const { added, message, group, member } = await openChat()
     await added()

@@ -34,7 +34,7 @@ const message = (more: Partial<TonMessage> = {}): TonMessage => ({
   ...more,
 })
 
-/** The transaction on Bob's account: 1.5 TON from Ann. */
+/** A transaction on Bob's account: a payment of 1.5 TON from Ann. */
 const arrived = (more: Partial<TonTransaction> = {}): TonTransaction =>
   paid({ name: 'arrived', from: ANN, to: BOB, nano: 1_500_000_000n, comment: COMMENT, ...more })
 

@@ -107,7 +107,7 @@ const unreadable = (rows: readonly unknown[], options = {}) =>
     read.kind === 'unreadable' ? [{ line, reason: read.reason }] : [],
   )
 
-/** The events of rows that the table does not contain yet. */
+/** Reads rows, and returns type and person of the events that the table does not contain yet. */
 const fresh = async (rows: readonly unknown[], reader: Reader): Promise<readonly unknown[]> => {
   const importedEvents = readAll(rows).flatMap(({ read }) => (read.kind === 'events' ? read.events : []))
   const known = await Promise.all(importedEvents.map(async (one) => expensesImporter.isPresent?.(one, reader)))
@@ -129,7 +129,7 @@ const netsIn = (balance: unknown): Record<string, bigint> =>
     ]),
   )
 
-/** The items without the names of the events that made them. */
+/** Returns the items as text, without statement entries and without the names of the events that made the items. */
 const bare = (items: Record<string, unknown>): string =>
   JSON.stringify(
     Object.entries(items).filter(([name]) => !name.includes(' / LOG#')),
@@ -295,7 +295,7 @@ describe('rows of the source document', () => {
   test('E45: rows without their members do not remove members who were there before', async () => {
     const before = eventsOf([group, ...people.slice(0, 2)])
     const reader = readerOf(tableOf(before), ORIGIN.at, () => {}, expensesTable)
-    // The third person was not a member.
+    // Person 3 was not a member before, so the import appends that they join and leave. The members 1 and 2 stay.
     expect(await fresh([expense('e1')], reader)).toEqual([
       ['MemberJoined', '3'],
       ['ExpenseRecorded', '1'],
@@ -564,7 +564,7 @@ describe('a group that Spliit exported', () => {
   test('E45: every balance is the same to the cent: even, by shares, percentage and amount, income and reimbursements', () => {
     const { items, refusals } = folded([holiday])
     expect([refusals, unreadable([holiday])]).toEqual([[], []])
-    // The balances that Spliit's own shares.ts and balances.ts compute for this file.
+    // The expected balances were computed by shares.ts and balances.ts of Spliit itself.
     expect(netsIn(items[`${HOLIDAY} / BALANCE#EUR`])).toEqual({ [ANN]: 363n, [BOB]: -5070n, [CY]: 4707n })
   })
 

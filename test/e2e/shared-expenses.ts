@@ -4,15 +4,15 @@ import { client, runOk, type Answer, type Client, type Env } from './program.ts'
 const HASH = 'a1b2c3d4e5f60718293a4b5c6d7e8f90a1b2c3d4e5f60718293a4b5c6d7e8f90'
 export const DINNER = { amount: 100, description: 'Dinner' } as const
 
-export interface Roommates {
+export interface SharedExpenses {
   readonly tokens: readonly [ann: string, bob: string]
   readonly groupId: string
   readonly group: string
   readonly expense: string
 }
 
-/** A group of two, a revised, deleted and restored expense, a settlement by hand and one by a transaction. */
-export const liveTogether = async (env: Env, url: string): Promise<Roommates> => {
+/** Creates a group of two people, with an expense that is revised, deleted and restored, a confirmed settlement, and one with a transaction. */
+export const createSharedExpenses = async (env: Env, url: string): Promise<SharedExpenses> => {
   const token = (user: string) => runOk(['token', 'create', '--user', user, '--domain', 'expenses'], env)
   const tokens = [await token('123'), await token('456')] as const
   const [ann, bob] = [client(url, tokens[0]), client(url, tokens[1])]
@@ -29,7 +29,7 @@ export const liveTogether = async (env: Env, url: string): Promise<Roommates> =>
   } = await ann.post(`${group}/invitations`, {})
   const joined = await bob.post(`${group}/join`, { invitation: secret, name: 'Bob' })
   expect(joined).toMatchObject({ status: 200, body: { memberCount: 2 } })
-  // A derived event carries the profile to the person.
+  // The profile is stored by a derived event, so the request waits for the derived event, too.
   expect(await bob.get('/api/users/me', after(joined))).toMatchObject({ status: 200, body: { name: 'Bob' } })
   for (const name of ['Rob', 'Robert', 'Bob'])
     expect(await bob.get('/api/users/me', after(await bob.send('PUT', `${group}/profile`, { name })))).toMatchObject({
@@ -73,15 +73,15 @@ const settle = async (ann: Client, bob: Client, group: string): Promise<void> =>
   ).toMatchObject({ status: 200, body: { status: 'completed' } })
   const byChain = await ann.post(`${group}/settlements`, { toUserId: '456', amount: '0.000000001', currency: 'TON' })
   const place = `${group}/settlements/${String(byChain.body['id'])}`
-  // A derived event carries the claim of a transaction to its settlement.
+  // The settlement is completed by an event that the claim of the transaction derives.
   const claimed = await bob.send('PUT', place, { status: 'completed', txHash: HASH }, { prefer: 'respond-async' })
   expect(claimed.status).toBe(202)
   expect(await ann.get(place, after(claimed))).toMatchObject({ status: 200, body: { status: 'completed' } })
 }
 
-/** The answers that both of them can read. */
-export const seen = (
-  { tokens, group, expense }: Roommates,
+/** Returns the answers of both people to all requests that read the group or their own data. */
+export const readAnswers = (
+  { tokens, group, expense }: SharedExpenses,
   url: string,
 ): Promise<readonly Readonly<Record<string, unknown>>[]> => {
   const paths = [

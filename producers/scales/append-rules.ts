@@ -14,7 +14,7 @@ const [percent, weight, measured, gravity, calibration] = [
   within(LIMITS.calibration),
 ]
 
-export const scalesByHand: AppendRules = {
+export const scalesAppendRules: AppendRules = {
   internal: {
     ...COMMON_INTERNAL,
     GraceElapsed: 'A timer appends it.',

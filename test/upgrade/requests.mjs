@@ -1,11 +1,11 @@
-// The requests behind a recorded fixture: they use every domain, and every kind of item that a release stores.
+// The requests whose results a recorded fixture contains. They use every domain, and create every kind of item that a release stores.
 
 /** @typedef {(user: string, method: string, path: string, body?: unknown) => Promise<{ status: number, body: any }>} Send */
 
 export const USERS = { ann: 'meals', zoe: 'meals', bar: 'scales', mate: 'scales', 101: 'expenses', 102: 'expenses', 103: 'expenses', 104: 'expenses' }
 
-/** Sends the requests in order and returns the ids that later reads need. A refused request fails the recording. */
-export const tellStory = async (/** @type {Send} */ send) => {
+/** Sends the requests in order. Returns the ids that `readsOf` needs. Throws if a request is refused. */
+export const sendRequests = async (/** @type {Send} */ send) => {
   const ok = async (...request) => {
     const { status, body } = await send(...request)
     if (status >= 300) throw new Error(`${request.slice(0, 3).join(' ')} answered ${status}: ${JSON.stringify(body)}`)
@@ -79,7 +79,7 @@ const expenses = async (ok) => {
   return { group, dinner: dinner.id, rent: rent.id, paid: paid.id, open: open.id, byHash: byHash.id }
 }
 
-/** The reads whose answers a later release must repeat. */
+/** The GET requests, as pairs of user and path, to which a later release must return the recorded answers. */
 export const readsOf = ({ meal: first, restored, keg, group, dinner, rent, paid, open, byHash }) => [
   ...['/v1/meals?from=2026-11-10&to=2026-11-13', `/v1/meals/${first}`, `/v1/meals/${restored}`, '/v1/summaries?from=2026-11-10&to=2026-11-13', '/v1/days-logged?from=2026-11-01&to=2026-11-30', '/v1/targets', '/v1/tokens'].map((path) => ['ann', path]),
   ['zoe', '/v1/meals?from=2026-11-10&to=2026-11-13'],

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { client, freshFolder, meal, newToken, run, sharedServer, startServer, runOk, statusOf } from './program.ts'
 
-/** Rows of an older table, in a file. */
+/** Writes rows of an older table to a file, and returns the path. */
 const olderRows = (): string => {
   const file = join(freshFolder(), 'old.ndjson')
   const rows = [
@@ -35,7 +35,7 @@ const olderRows = (): string => {
   return file
 }
 
-/** A server for the tests that only send requests and run commands. `made` are the results of commands that ran before its start. */
+/** A server for the tests that only send requests and run commands. `made` contains the results of commands that ran before the server started. */
 const shared = sharedServer(async (env) => ({
   token: await newToken(env, 'dan'),
   imported: await runOk(['import', 'meals', olderRows(), '--json'], env),

@@ -12,8 +12,8 @@ import { newToken, readiness, run, startServer, until, statusOf as rowOfStatus }
 import type { Env, Server } from './program.ts'
 import { groupOf } from '../../processors/engine/generations/generation.ts'
 
-/** The program on services: an edge and processors, each in its own process, under load. */
-export interface Crew {
+/** An edge and processors on Kafka and DynamoDB, each in its own process, and load on the edge. */
+export interface ProcessesUnderLoad {
   readonly env: Env
   readonly edge: Server
   readonly processors: Server[]
@@ -21,7 +21,10 @@ export interface Crew {
   readonly tokens: readonly string[]
   readonly users: number
   addProcessor(): Promise<Server>
-  /** Repeats requests until each is acknowledged. Checks that each event exists once, the sums are exact, every item equals its fold, and the lag is zero. */
+  /**
+   * Stops the load, and repeats requests until each is acknowledged. Then checks that each event exists once, that sums are exact, that items equal
+   * their fold, and that no lag is left.
+   */
   finish(): Promise<void>
 }
 
@@ -32,8 +35,8 @@ const CONNECTIONS = 6
 export const GROUP = groupOf(meals.name, 1)
 export const ROLES = ['--roles', 'processor,sender,timers']
 
-/** Tokens outlive the tests of a file, as the services do. */
-export const crewsOf = ({ env: envWith }: Services): ((day: string) => Promise<Crew>) => {
+/** Returns a function that starts the processes, with load for one day. All its calls use the same tokens, because the tests share the services. */
+export const processesOn = ({ env: envWith }: Services): ((day: string) => Promise<ProcessesUnderLoad>) => {
   const tokens: string[] = []
   return async (day) => {
     const env = envWith({
@@ -59,7 +62,7 @@ export const crewsOf = ({ env: envWith }: Services): ((day: string) => Promise<C
       expect(await differencesOf(load, at)).toEqual([])
       await until(
         async () => (await statusOf(env)).lagEvents === 0,
-        () => 'the lag does not go',
+        () => 'the lag does not become 0',
         120_000,
       )
       expect(await run(['verify'], env)).toMatchObject({ code: 0 })
@@ -68,11 +71,11 @@ export const crewsOf = ({ env: envWith }: Services): ((day: string) => Promise<C
           const { lagEvents, parked } = await statusOf(env)
           return lagEvents === 0 && parked === 0
         },
-        () => 'status does not come to rest',
+        () => 'the lag or the number of parked keys does not become 0',
       )
     }
     const outputs = (): string => [edge, ...processors].map(({ stderr }) => stderr().slice(-2_000)).join('\n')
-    // The stopped process itself reports it, not only the edge.
+    // A failure can be in the log of any process, so the message of a failed test contains the logs of all processes.
     return {
       env,
       edge: { ...edge, stderr: outputs },
@@ -137,11 +140,11 @@ export const leaderOf = async (kafka: KafkaHandle, partition: number): Promise<K
   return kafka.node(leader - 1)
 }
 
-/** Resolves when every record is on all three brokers again, so the next broker can stop. */
+/** Resolves when every record of the topic is on all three brokers, so that the next broker can stop. */
 export const untilWhole = (kafka: KafkaHandle): Promise<void> =>
   until(
     async () => (await partitionsOf(kafka)).every(({ isr }) => isr.length === 3),
-    () => 'the brokers did not come together again',
+    () => 'not every record is on all brokers',
     120_000,
   )
 
@@ -153,7 +156,10 @@ export const committedOffsets = (kafka: KafkaHandle): Promise<readonly string[]>
 
 const TOPIC = 2
 
-/** `__consumer_offsets` needs as many replicas as there are brokers. With one broker less, Kafka rejects only commits of offsets. */
+/**
+ * Sets how many replicas must be in sync before Kafka stores a committed offset. If this is the number of brokers and one broker is stopped, Kafka
+ * rejects commits of offsets, and nothing else.
+ */
 export const needForOffsets = (kafka: KafkaHandle, copies: number): Promise<unknown> =>
   withAdmin(kafka, (admin) =>
     admin.alterConfigs({

@@ -11,7 +11,7 @@ const { mealSummary, emoji, notes, reason, revision } = correctionSchema.propert
 const amount: FieldRule = { from: amountSchema.minimum, to: amountSchema.maximum * 1_000 }
 const version: FieldRule = { from: 0, to: 1e15 }
 
-export const mealsByHand: AppendRules = {
+export const mealsAppendRules: AppendRules = {
   internal: { ...COMMON_INTERNAL, LegacyMealAdopted: 'Run tributary import.', MealsImported: 'Run tributary import.' },
   key: /^[A-Za-z0-9_.:@-]{1,64}$/,
   isKeyAPerson: true,

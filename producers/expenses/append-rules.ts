@@ -24,7 +24,7 @@ const check = (data: FieldsOfEvent['data']): string | undefined => {
   return sum === amountMinor ? undefined : `the splits sum up to ${sum}, and amountMinor is ${amountMinor}`
 }
 
-export const expensesByHand: AppendRules = {
+export const expensesAppendRules: AppendRules = {
   internal: {
     ...COMMON_INTERNAL,
     ChatLinked: 'It is derived from the events of a group.',

@@ -61,7 +61,7 @@ describe('a start that fails prints the reason in one line, with a code', { time
     const env = { TRIBUTARY_DATA: freshFolder(), ...free, TRIBUTARY_KAFKA: '127.0.0.1:1' }
     const { code, stderr } = await run(['start'], env)
     expect({ code, stderr }).toMatchObject({ code: 1, stderr: oneLine('log-unavailable') })
-    // The process ended, so it does not try again.
+    // The process ended, so it must not report that it tries again.
     expect(stderr).not.toContain('tried again')
   })
 

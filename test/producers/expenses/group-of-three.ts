@@ -8,14 +8,14 @@ import type { EdgeAnswer, AnswerBody } from '../../../testing/edge/request.ts'
 export const openExpenses = (ton?: TonCheck) =>
   openMemoryEdge({ domain: expenses, edge: ton === undefined ? expensesEdge : expensesEdgeWith({ ton }) })
 
-/** The secret of a new invitation to the group. */
+/** Creates an invitation to the group, and returns its secret. */
 export const inviteBy = async (person: Pick<Person, 'sendCommand'>, group: string): Promise<string> =>
   String((await person.sendCommand('POST', `${group}/invitations`)).body['secret'])
 
-export const openCircle = async (ton?: TonCheck) => createCircle(await openExpenses(ton))
+export const openGroupOfThree = async (ton?: TonCheck) => createGroupOfThree(await openExpenses(ton))
 
 /** Ann (123) creates a group in EUR. Bob (456) and Cyd (789) join it. */
-export const createCircle = async (edge: MemoryEdge) => {
+export const createGroupOfThree = async (edge: MemoryEdge) => {
   const [ann, bob, cyd] = (await Promise.all(['123', '456', '789'].map((user) => as(edge, user)))) as [
     Person,
     Person,
@@ -38,7 +38,7 @@ export const createCircle = async (edge: MemoryEdge) => {
 
 export const DINNER = { amount: 100, description: 'Dinner' } as const
 
-/** Net balances of a currency, by user. */
+/** The net balances of a currency by user, from the answer of `/balances`. Empty if the answer has no such currency. */
 export const netsIn = ({ body }: EdgeAnswer, currency = 'EUR'): Readonly<Record<string, unknown>> => {
   const balance = body.items.find((item) => item['currency'] === currency)
   return Object.fromEntries(

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { prepared } from '../prepared.ts'
-import { client, deadly, fiveAm, meal, newToken, run, startServer, statusOf } from './program.ts'
+import { client, withFailingFold, fiveAm, meal, newToken, run, startServer, statusOf } from './program.ts'
 import type { Client } from './program.ts'
 
 const log = async (who: Client, index: number, fields: object = {}): Promise<void> =>
@@ -13,7 +13,7 @@ const mealsOfDay = async (who: Client): Promise<unknown> =>
     }[]
   )[0]?.mealCount
 
-/** The older release made the token and logged a meal. */
+/** A data folder in which the older release has created a token and logged a meal. */
 const older = prepared(async (folder) => {
   const env = { TRIBUTARY_DATA: folder }
   const server = await startServer(env)
@@ -73,7 +73,7 @@ describe('back to an older release, embedded', { timeout: 240_000 }, () => {
     expect(await newer.stop()).toBe(0)
 
     const refused = await run(['start'], {
-      ...deadly(env, 'throw'),
+      ...withFailingFold(env, 'throw'),
       TRIBUTARY_HTTP: '127.0.0.1:0',
       TRIBUTARY_ADMIN: '127.0.0.1:0',
       TRIBUTARY_MQTT: 'off',
@@ -82,10 +82,10 @@ describe('back to an older release, embedded', { timeout: 240_000 }, () => {
       code: 4,
       stderr: expect.stringMatching(/flip-would-park: .*tributary flip meals --to 1 --accept-parked/),
     })
-    expect(await run(['flip', 'meals', '--to', '1', '--accept-parked'], deadly(env, 'throw'))).toMatchObject({
+    expect(await run(['flip', 'meals', '--to', '1', '--accept-parked'], withFailingFold(env, 'throw'))).toMatchObject({
       code: 0,
     })
-    const back = await startServer(deadly(env, 'throw'))
+    const back = await startServer(withFailingFold(env, 'throw'))
     expect(await statusOf(env)).toMatchObject({ generation: 1, parked: 1 })
     expect(await back.stop()).toBe(0)
   })
