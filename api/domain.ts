@@ -8,6 +8,7 @@ export type {
   Edge,
   Partitions,
   ServiceCheck,
+  WriteWorkload,
 } from '../domains/record.ts'
 
 // Events
@@ -17,7 +18,7 @@ export type { CommonEvent, PersonForgotten } from '../schemas/generated/common.t
 
 // Items, keys and queries
 export { getAll, oncePerReader, pageOf, partition } from '../projections/entity.ts'
-export type { Entity, KeyOf, Paging } from '../projections/entity.ts'
+export type { Entity, KeyOf, Paging, Range } from '../projections/entity.ts'
 export type { Item, Key } from '../projections/item.ts'
 export type { IndexSpec, KindSpec, Page, Query, Reader, TableSpec } from '../projections/table.ts'
 export { inUser, isUser, userIn, userPartition } from '../projections/access/keys.ts'
@@ -40,42 +41,93 @@ export type {
   Timer,
 } from '../projections/projection.ts'
 export { refusing } from '../projections/refusal.ts'
-export type { RefusalKind, Refusals } from '../projections/refusal.ts'
+export type { Refused, RefusalKind, Refusals } from '../projections/refusal.ts'
 export { forgetting } from '../processors/folding/forgotten.ts'
 export { accessFolds } from '../processors/folding/tokens.ts'
 export { startWork } from '../processors/folding/work.ts'
 export type { Work } from '../processors/folding/work.ts'
 
 // Series
-export type { Point, SeriesSpec } from '../projections/series.ts'
+export { meanOf, united } from '../projections/bins.ts'
+export { PARTS } from '../projections/series.ts'
+export type {
+  Aggregate,
+  Bin,
+  Binning,
+  Point,
+  PointValue,
+  SeriesGeneration,
+  SeriesReader,
+  SeriesSpec,
+  Stretch,
+  ValueType,
+} from '../projections/series.ts'
 
 // The edge
 export { access } from '../producers/access/access.ts'
 export { accessRefusals } from '../projections/access/refusals.ts'
+export type { Access } from '../producers/http/auth.ts'
+export type { DomainEdge } from '../producers/http/domain.ts'
 export { drafts } from '../producers/http/drafts.ts'
+export { eventMeta } from '../producers/http/event-meta.ts'
+export type { EventMetaParts } from '../producers/http/event-meta.ts'
 export { listing } from '../producers/http/lists.ts'
 export { pathId } from '../producers/http/path-id.ts'
 export { mistake, Problem, refusedEarly } from '../producers/http/problem.ts'
 export { command, question } from '../producers/http/route.ts'
-export type { Batch, Call, Command, Decision, JsonSchema, Question, Route } from '../producers/http/route.ts'
+export type {
+  Batch,
+  Call,
+  Caller,
+  Collected,
+  Command,
+  Decision,
+  Document,
+  Draft,
+  JsonSchema,
+  Question,
+  Route,
+  TrackedSeries,
+} from '../producers/http/route.ts'
 export { optional, shape } from '../producers/http/shape.ts'
-export type { Scheme } from '../producers/http/scheme.ts'
-export type { Webhook } from '../producers/http/webhook.ts'
-export type { LiveSpec } from '../producers/live/spec.ts'
+export type { Shape } from '../producers/http/shape.ts'
+export type { Profile, Recognised, Scheme } from '../producers/http/scheme.ts'
+export type { Webhook, WebhookCall } from '../producers/http/webhook.ts'
+export { derivedId } from '../producers/ids.ts'
+export type { Connection, ConnectionStorage, LiveSpec } from '../producers/live/spec.ts'
+export type {
+  DeviceEvents,
+  DeviceMessage,
+  DeviceOwner,
+  DeviceSpec,
+  DeviceTopic,
+  MessageSender,
+} from '../producers/mqtt/spec.ts'
+export { formed, Mistake, secret, url, variable } from '../producers/variables.ts'
+export type { Parse, Values, Variable, Variables } from '../producers/variables.ts'
 
 // Commands of operators
-export { COMMON_INTERNAL, words, within } from '../producers/append-rules.ts'
+export { COMMON_INTERNAL, DAY, HASH, matching, words, within } from '../producers/append-rules.ts'
 export type { AppendRules, FieldRule } from '../producers/append-rules.ts'
 export { createSender } from '../producers/demo/demo.ts'
-export type { Demo } from '../producers/demo/demo.ts'
-export type { Exporter } from '../producers/exporting.ts'
-export type { Importer } from '../projections/importing.ts'
+export type { Demo, DemoAnswer, DemoOptions, DemoRequest, DemoTarget, Tally } from '../producers/demo/demo.ts'
+export type { Exporter, ExportPaging, ExportRow } from '../producers/exporting.ts'
+export type {
+  ImportedEvent,
+  Importer,
+  ImportLine,
+  ImportOption,
+  ImportOptions,
+  Origin,
+  ReadRow,
+} from '../projections/importing.ts'
 export type { ItemFormatter } from '../projections/item-formatter.ts'
-export { formed, secret, url, variable } from '../producers/variables.ts'
 
 // The simulation
 export { workloadOf } from '../simulation/workload-of.ts'
 export type { DrawState, FinalState, WorkloadOptions } from '../simulation/workload-of.ts'
 export type { DomainSimulation } from '../simulation/domain.ts'
-export type { EventDraft } from '../simulation/workload.ts'
+export type { CheckInput, EventDraft, Send, Workload } from '../simulation/workload.ts'
+export type { Bug, BugContext } from '../simulation/bug.ts'
+export type { Violation } from '../simulation/checkers.ts'
 export type { Random } from '../simulation/random.ts'

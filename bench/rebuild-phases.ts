@@ -3,6 +3,7 @@ import { buildShared, workersFor } from '../host/wiring/build-workers.ts'
 import { openReadingCodec, keyFileIn } from '../host/wiring/sealing.ts'
 import { openKeyFileStore } from '../processors/adapters/key-file/store.ts'
 import { makeScratch } from '../host/wiring/embedded.ts'
+import { OUR_DOMAINS } from '../domains/list.ts'
 import { sharedFold } from '../host/wiring/build-storage.ts'
 import { lmdbLogs } from '../processors/adapters/lmdb/log.ts'
 import { lmdbStores, type LmdbStore } from '../processors/adapters/lmdb/store.ts'
@@ -87,7 +88,10 @@ const rebuildAll = async (log: Log) => {
 const verifyAll = async (log: Log): Promise<number> => {
   const store = await open('tables')
   const ends = await store.checkpoints()
-  const scratch = await makeScratch(meals, sharedFold(folder, meals, { log, codec, ends, progress: () => undefined }))
+  const scratch = await makeScratch(
+    meals,
+    sharedFold({ data: folder, domains: OUR_DOMAINS }, meals, { log, codec, ends, progress: () => undefined }),
+  )
   const { items, differences } = await verify({
     domain: meals,
     log,

@@ -7,7 +7,7 @@ import type { UnloadedContext } from './context.ts'
 import { version } from '../host/config/version.ts'
 import { EXIT } from './output.ts'
 import type { Exit } from './output.ts'
-import type { Action, Run } from './program/action.ts'
+import type { Action, Run, ToolAction } from './program/action.ts'
 import { addBackupCommands } from './program/backup-commands.ts'
 import { addDataCommands } from './program/data-commands.ts'
 import { addForgetCommand } from './program/forget-command.ts'
@@ -27,13 +27,11 @@ export const createProgram = (
   importOptions: readonly ImportOption[],
 ): Command => {
   let recorder: Recorder | undefined
-  const run: Run =
-    <Options>(load: () => Promise<Action<Options>>) =>
+  const handler =
+    <Options>(act: (options: Options) => Promise<Exit>) =>
     async (options: Options): Promise<void> => {
-      const action = await load()
       try {
-        const domains = await loadDomains(context.env['TRIBUTARY_DOMAINS'])
-        const code = await action({ ...context, domains, ...(recorder && { recorder }) }, options)
+        const code = await act(options)
         const ended = context.signal.aborted && code !== EXIT.fine ? EXIT.interrupted : code
         await recorder?.end(`exit ${ended}`)
         exit(ended)
@@ -42,6 +40,17 @@ export const createProgram = (
         throw error
       }
     }
+  const run: Run = Object.assign(
+    <Options>(load: () => Promise<Action<Options>>) =>
+      handler<Options>(async (options) => {
+        const [action, domains] = [await load(), await loadDomains(context.env['TRIBUTARY_DOMAINS'])]
+        return action({ ...context, domains, ...(recorder && { recorder }) }, options)
+      }),
+    {
+      tool: <Options>(load: () => Promise<ToolAction<Options>>) =>
+        handler<Options>(async (options) => (await load())(context, options)),
+    },
+  )
   const program = new Command('tributary')
     .description('Append events to a log, fold them into items, rebuild the items and verify that they match the log.')
     .version(version())

@@ -12,8 +12,10 @@ import { importOptionsOf } from './program/import-options.ts'
 export const runCommand = async (context: UnloadedContext, args: readonly string[]): Promise<Exit> => {
   let exit: Exit = EXIT.fine
   try {
-    // If the selected domains cannot be loaded, the help shows the options of our domains. A command that needs domains reports the fault.
-    const domains = await loadDomains(context.env['TRIBUTARY_DOMAINS']).catch(() => OUR_DOMAINS)
+    // Only `import` has options of domains. If the selected domains cannot be loaded, its help shows those of our domains, and the command reports the fault.
+    const domains = args.includes('import')
+      ? await loadDomains(context.env['TRIBUTARY_DOMAINS']).catch(() => OUR_DOMAINS)
+      : OUR_DOMAINS
     await createProgram(context, (code) => (exit = code), importOptionsOf(domains)).parseAsync(args, { from: 'user' })
   } catch (error) {
     exit = reportFailure(context, error)

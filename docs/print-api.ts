@@ -10,7 +10,7 @@ const INTRO = `# The public API
 
 A domain in a package of its own imports these names. It cannot import anything else from \`tributary\`. [The tutorial](tutorial.md) uses the
 most important ones, and [a domain, file by file](domain-file-by-file.md) shows where each belongs. A change to this page is a change for every
-such package: describe it in [CHANGELOG.md](../CHANGELOG.md).
+such package: describe it in [CHANGELOG.md](../CHANGELOG.md). The last chapter shows the types that only their declarations name.
 `
 
 /** The declarations of a file, as the compiler writes them for a package. The compiler reads no other file, so every export must state its type. */
@@ -25,9 +25,15 @@ interface Exported {
   readonly file: string
 }
 
+/** A part of a chapter. Without a title, it has no heading. */
 interface Group {
-  readonly title: string
+  readonly title?: string
   readonly names: Exported[]
+}
+
+interface Chapter {
+  readonly title: string
+  readonly groups: readonly Group[]
 }
 
 /** The exports of an entry point, in groups. A line comment before the first export of a group is its title. */
@@ -54,17 +60,90 @@ const nameOf = (statement: ts.Statement): string | undefined => {
   return named.name?.text
 }
 
-/** Formats a declaration with its comment as a section of the page. Throws if the declaration has no comment. */
-const section = ({ name, file }: Exported, declarations: ts.SourceFile | undefined): string => {
-  const statement = declarations?.statements.find((each) => nameOf(each) === name)
-  if (statement === undefined) throw new Error(`${file} declares no ${name}.`)
+/** Reads the declarations of each file once. */
+const createFiles = (): ((file: string) => ts.SourceFile) => {
+  const files = new Map<string, ts.SourceFile>()
+  return (file) => {
+    const source = files.get(file) ?? declarationsOf(file)
+    files.set(file, source)
+    return source
+  }
+}
+
+type Files = ReturnType<typeof createFiles>
+
+const declarationOf = ({ name, file }: Exported, files: Files): ts.Statement | undefined =>
+  files(file).statements.find((each) => nameOf(each) === name)
+
+/** The imports of a file from this repository, by their names in the file. */
+const importsOf = (file: string, files: Files): ReadonlyMap<string, Exported> => {
+  const found = new Map<string, Exported>()
+  for (const statement of files(file).statements) {
+    if (!ts.isImportDeclaration(statement) || !ts.isStringLiteral(statement.moduleSpecifier)) continue
+    const { text: path } = statement.moduleSpecifier
+    const bindings = statement.importClause?.namedBindings
+    if (!path.startsWith('.') || bindings === undefined || !ts.isNamedImports(bindings)) continue
+    for (const { name, propertyName } of bindings.elements)
+      found.set(name.text, { name: (propertyName ?? name).text, file: join(dirname(file), path) })
+  }
+  return found
+}
+
+/** The name in a reference to a type, to the type of a value, or to a base. */
+const referenceOf = (node: ts.Node): ts.Node | undefined => {
+  if (ts.isTypeReferenceNode(node)) return node.typeName
+  if (ts.isTypeQueryNode(node)) return node.exprName
+  return ts.isExpressionWithTypeArguments(node) || ts.isComputedPropertyName(node) ? node.expression : undefined
+}
+
+/** The declarations of this repository that a declaration names. */
+const namedBy = (exported: Exported, files: Files): readonly Exported[] => {
+  const names = new Set<string>()
+  const visit = (node: ts.Node): void => {
+    const name = referenceOf(node)
+    if (name !== undefined && ts.isIdentifier(name)) names.add(name.text)
+    ts.forEachChild(node, visit)
+  }
+  const declaration = declarationOf(exported, files)
+  if (declaration !== undefined) visit(declaration)
+  const imports = importsOf(exported.file, files)
+  return [...names].flatMap((name) => {
+    const local = { name, file: exported.file }
+    return imports.get(name) ?? (declarationOf(local, files) === undefined ? [] : local)
+  })
+}
+
+const keyOf = ({ name, file }: Exported): string => `${name} ${file}`
+
+/** The declarations that these name, and those that the found ones name, and so on, without these themselves. */
+const usedBy = (exported: readonly Exported[], files: Files): readonly Exported[] => {
+  const found = new Map(exported.map((each) => [keyOf(each), each]))
+  // The loop also visits what it adds.
+  for (const each of found.values())
+    for (const named of namedBy(each, files)) if (!found.has(keyOf(named))) found.set(keyOf(named), named)
+  for (const each of exported) found.delete(keyOf(each))
+  return [...found.values()].sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))
+}
+
+/** A declaration with its comment, as a section of the page. */
+const section = (exported: Exported, files: Files): string => {
+  const statement = declarationOf(exported, files)
+  if (statement === undefined) throw new Error(`${exported.file} declares no ${exported.name}.`)
   const about = ts.getTextOfJSDocComment(ts.getJSDocCommentsAndTags(statement).at(0)?.comment)
-  if (about === undefined) throw new Error(`${name} in ${file} needs a comment: docs/api.md prints it.`)
   const code = statement
     .getText()
-    .replace(/^export (declare )?/, '')
+    .replace(/^(export )?(declare )?/, '')
     .replace(/^( {4})+/gm, (indent) => indent.slice(indent.length / 2))
-  return [`#### ${name}`, '', about, '', '```ts', code, '```', ''].join('\n')
+  return [`#### ${exported.name}`, '', ...(about === undefined ? [] : [about, '']), '```ts', code, '```', ''].join('\n')
+}
+
+/** Throws if a declaration that can be imported has no comment. */
+const requireComments = (exported: readonly Exported[], files: Files): void => {
+  for (const each of exported) {
+    const declaration = declarationOf(each, files)
+    if (declaration !== undefined && ts.getJSDocCommentsAndTags(declaration).length === 0)
+      throw new Error(`${each.name} in ${each.file} needs a comment: docs/api.md prints it.`)
+  }
 }
 
 /** Returns a function that returns the anchor of a heading. If an earlier heading has the same anchor, a number is added: `event-1`. */
@@ -81,31 +160,36 @@ const createAnchors = (): ((heading: string) => string) => {
   }
 }
 
-const page = (module: string, anchorOf: (heading: string) => string): readonly string[] => {
-  const groups = groupsOf(join(root, 'api', `${module}.ts`)).map((group) => {
-    anchorOf(group.title)
-    return { ...group, names: group.names.map((each) => ({ ...each, anchor: anchorOf(each.name) })) }
+const printChapter = (
+  { title, groups }: Chapter,
+  { files, anchorOf }: { readonly files: Files; readonly anchorOf: (heading: string) => string },
+): readonly string[] => {
+  anchorOf(title)
+  const linked = groups.map((group) => {
+    if (group.title !== undefined) anchorOf(group.title)
+    return { ...group, links: group.names.map(({ name }) => `[\`${name}\`](#${anchorOf(name)})`).join(', ') }
   })
-  const files = new Set(groups.flatMap(({ names }) => names.map(({ file }) => file)))
-  const declarations = new Map([...files].map((file) => [file, declarationsOf(file)]))
   return [
-    `## tributary/${module}`,
+    `## ${title}`,
     '',
-    ...groups.map(
-      ({ title, names }) =>
-        `- ${title}: ${names.map(({ name }) => `[\`${name}\`](#${name.toLowerCase()})`).join(', ')}`,
-    ),
+    ...linked.map((group) => `${group.title === undefined ? '' : `- ${group.title}: `}${group.links}`),
     '',
-    ...groups.flatMap(({ title, names }) => [
-      `## ${title}`,
-      '',
-      ...names.map((each) => section(each, declarations.get(each.file))),
+    ...linked.flatMap((group) => [
+      ...(group.title === undefined ? [] : [`### ${group.title}`, '']),
+      ...group.names.map((each) => section(each, files)),
     ]),
   ]
 }
 
-/** The page docs/api.md: everything that a package can import from `tributary/domain` and `tributary/testing`. */
+/** The page of everything that can be imported from `tributary/domain` and `tributary/testing`, and of the types that it names. */
 export const apiPage = (): string => {
-  const anchorOf = createAnchors()
-  return [INTRO, ...['domain', 'testing'].flatMap((module) => page(module, anchorOf))].join('\n')
+  const [files, anchorOf] = [createFiles(), createAnchors()]
+  const modules = ['domain', 'testing'].map((module) => ({
+    title: `tributary/${module}`,
+    groups: groupsOf(join(root, 'api', `${module}.ts`)),
+  }))
+  const exported = modules.flatMap(({ groups }) => groups.flatMap(({ names }) => names))
+  requireComments(exported, files)
+  const used = { title: 'Types that these use', groups: [{ names: [...usedBy(exported, files)] }] }
+  return [INTRO, ...[...modules, used].flatMap((chapter) => printChapter(chapter, { files, anchorOf }))].join('\n')
 }

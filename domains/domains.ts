@@ -4,18 +4,23 @@ import type { AppendRules } from '../producers/append-rules.ts'
 import type { ItemFormatter } from '../projections/item-formatter.ts'
 import { DOMAIN_NAME_RULE, isDomainName } from '../projections/domain-name.ts'
 import type { Domain } from '../projections/projection.ts'
+import { isProgramTable, PROGRAM_TABLES } from '../projections/table.ts'
 import { Fault } from '../schemas/fault.ts'
 import type { DomainSimulation } from '../simulation/domain.ts'
 import type { DomainRecord, Partitions } from './record.ts'
 
 /** The domains that this program runs, with their records. */
 export interface Domains {
+  /** The value of `TRIBUTARY_DOMAINS` that selects these domains. A worker thread loads them by it. Undefined: all domains of this package. */
+  readonly selection?: string | undefined
   readonly records: readonly DomainRecord[]
   /** All domains in the order of the records. Each domain is followed by the domain of its series, if it has one. */
   readonly all: readonly Domain[]
   /** This and all functions below throw the fault `bad-usage` if there is no domain with the name. */
   named(name: string): Domain
   partitionsOf(name: string): Partitions
+  /** True if the domain is the `series` of a record, and folds the log of the record's main domain. */
+  isSeries(name: string): boolean
   /** The name of the domain that contains the series of this domain. Undefined if this domain has no series. */
   seriesOf(name: string): string | undefined
   /** The formatter for items with this sort key. Undefined if there is none: then `explain` prints each changed attribute. */
@@ -35,7 +40,7 @@ export const createDomains = (records: readonly DomainRecord[]): Domains => {
   ])
   const all = entries.map(({ domain }) => domain)
   requireNames(records)
-  requireUnique(all)
+  requireDistinctDomains(records, all)
   const entry = (name: string) => {
     const found = entries.find(({ domain }) => domain.name === name)
     if (found !== undefined) return found
@@ -62,6 +67,7 @@ export const createDomains = (records: readonly DomainRecord[]): Domains => {
     all,
     named: (name) => entry(name).domain,
     recordOf: (name) => entry(name).record,
+    isSeries,
     partitionsOf: (name) => entry(name).partitions,
     seriesOf: (name) => (isSeries(name) ? undefined : entry(name).record.series?.domain.name),
     formatterOf: (name, sk) =>
@@ -98,14 +104,44 @@ const requireNames = (records: readonly DomainRecord[]): void => {
     )
 }
 
-const requireUnique = (all: readonly Domain[]): void => {
-  const twice = all.find(({ name, table }, index) =>
-    all.slice(0, index).some((earlier) => earlier.name === name || earlier.table.name === table.name),
+/** Something that only one domain can have, and who has it, for error texts. */
+interface OwnedValue {
+  readonly value: string
+  readonly owner: string
+}
+
+/** Fault: `bad-config` if two owners have the same value. */
+export const requireDistinct = (noun: string, values: readonly OwnedValue[]): void => {
+  for (const [index, { value, owner }] of values.entries()) {
+    const earlier = values.slice(0, index).find((each) => each.value === value)
+    if (earlier !== undefined)
+      throw new Fault(
+        'bad-config',
+        `Both ${earlier.owner} and ${owner} have the ${noun} ${value}. Change it in the record of one of them, or select only one in TRIBUTARY_DOMAINS.`,
+      )
+  }
+}
+
+export const ownerOf = ({ name }: Pick<Domain, 'name'>): string => `the domain ${name}`
+
+const requireDistinctDomains = (records: readonly DomainRecord[], all: readonly Domain[]): void => {
+  requireDistinct(
+    'name',
+    all.map((domain) => ({ value: domain.name, owner: `the domain with the table ${domain.table.name}` })),
   )
-  if (twice !== undefined)
+  requireDistinct(
+    'table',
+    all.map((domain) => ({ value: domain.table.name, owner: ownerOf(domain) })),
+  )
+  requireDistinct(
+    'log topic',
+    records.map(({ domain }) => ({ value: domain.topic, owner: ownerOf(domain) })),
+  )
+  const reserved = all.find(({ table }) => isProgramTable(table))
+  if (reserved !== undefined)
     throw new Fault(
       'bad-config',
-      `Two domains have the name ${twice.name} or the table ${twice.table.name}. Rename one of them, or select only one in TRIBUTARY_DOMAINS.`,
+      `The domain ${reserved.name} has the table ${reserved.table.name}. Only tables of the program begin with ${PROGRAM_TABLES}. Rename the table in its record.`,
     )
 }
 

@@ -91,5 +91,15 @@ export interface Partitions {
   readonly example: string
 }
 
+/** Every copy of this package uses this key, so that one copy recognizes a record of another. */
+const DECLARED_BY = Symbol.for('tributary.declared-by')
+
 /** Declares the record of a domain. A package exports it as its default export, and `TRIBUTARY_DOMAINS` names the package. */
-export const defineDomain = (record: DomainRecord): DomainRecord => record
+export const defineDomain = (record: DomainRecord): DomainRecord =>
+  Object.assign({}, record, { [DECLARED_BY]: import.meta.url })
+
+/** The copy of this module whose `defineDomain` declared a record, as a URL. Undefined if none did. */
+export const declaredBy = (record: object): string | undefined => {
+  const url: unknown = Reflect.get(record, DECLARED_BY)
+  return typeof url === 'string' ? url : undefined
+}

@@ -61,7 +61,9 @@ export const matching = ({
     what: `text of 1 to ${maxLength} characters like ${String(form)}`,
   }
 }
+/** A calendar date. */
 export const DAY: FieldRule = { is: isCalendarDate, what: 'a day such as 2026-11-16' }
+/** The hash of a token or a row. */
 export const HASH: FieldRule = { is: isHash, what: 'a SHA-256 hash of 64 lower-case hex digits' }
 
 /** Throws `bad-event` if only the program appends events of this type, if the key or a value breaks the rules, or if a past time is in the future. */

@@ -1,5 +1,6 @@
 import type { Reader } from '../projections/table.ts'
 
+/** The page of an export that is requested. */
 export interface ExportPaging {
   readonly limit: number
   readonly cursor?: string

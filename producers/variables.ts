@@ -11,8 +11,11 @@ export interface Variable<T> {
   readonly unset?: string
 }
 
+/** Reads the text of a variable. Throws a Mistake for a text that it refuses. */
 export type Parse<T> = (text: string) => T
+/** Variables by name. */
 export type Variables = Readonly<Record<string, Variable<unknown>>>
+/** The values of variables, by name. */
 export type Values<V extends Variables> = { readonly [N in keyof V]: ReturnType<V[N]['parse']> }
 
 /** A mistake in the value of a variable. The message names what is wrong and the correct form. It is printed after the name of the variable. */

@@ -27,6 +27,7 @@ export interface ImportedEvent {
   readonly changedAt?: number
 }
 
+/** The result of reading one row. */
 export type ReadRow =
   /** `note`: a text for the report about the part of the row that no event can store. */
   | { readonly kind: 'events'; readonly events: readonly ImportedEvent[]; readonly note?: string }

@@ -22,6 +22,7 @@ export const engineRefusals = {
   reused: ['idempotency-key-reused'],
 } as const satisfies Refusals
 
+/** The result of a fold that refuses its event. */
 export interface Refused<Code extends string = string> {
   readonly refusal: { readonly code: Code; readonly detail: string }
 }

@@ -1,6 +1,7 @@
 import type { Key } from './item.ts'
 import type { Reader } from './table.ts'
 
+/** A value of a point. */
 export type PointValue = number | string | null
 
 /**
@@ -15,6 +16,7 @@ export interface Point {
   readonly values: { readonly [value: string]: PointValue }
 }
 
+/** The type of a value of a point. */
 export type ValueType = 'number' | 'text'
 
 /** The series of a domain: its tables in the series store, and its points in a store of items. */
@@ -40,6 +42,7 @@ export interface Stretch {
   readonly partitions: readonly string[]
 }
 
+/** How points are divided into bins. */
 export interface Binning {
   readonly ms: number
   /** A separate bin for each value of this dimension. Absent: one bin for all points of the same time. */
@@ -59,6 +62,7 @@ export interface Aggregate {
 /** A sum counts parts of this size: millionths. */
 export const PARTS = 1_000_000
 
+/** The aggregated points of one period. */
 export interface Bin {
   /** Start of the bin: a multiple of its length. */
   readonly at: number

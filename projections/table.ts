@@ -24,6 +24,11 @@ export interface TableSpec {
   readonly kinds?: readonly KindSpec[]
 }
 
+/** The names of the program's own tables begin with this. */
+export const PROGRAM_TABLES = 'tributary-'
+
+export const isProgramTable = ({ name }: TableSpec): boolean => name.startsWith(PROGRAM_TABLES)
+
 /** A kind of items. The beginning of `PK` and of `SK` determines which items are of this kind. */
 export interface KindSpec {
   readonly name: string

@@ -34,6 +34,7 @@ export interface Bug {
   readonly keys?: (keys: KeyStore, context: BugContext) => KeyStore
 }
 
+/** The parts of the simulation that a planted bug can use. */
 export interface BugContext {
   /** The table of the wrapped store: a generation's table, the ledger or the control table. For a part without a table: the ledger. */
   readonly table: Table

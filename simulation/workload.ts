@@ -16,6 +16,7 @@ export interface Send {
   readonly payload: Event | Uint8Array
 }
 
+/** The events and the invariants of one run. `workloadOf` makes it for most domains. */
 export interface Workload {
   readonly domain: Domain
   /** Further domains that fold the same log. Their folds return no refusals, derived events or timers. Default: none. */
@@ -43,6 +44,7 @@ interface FixRelease {
   deploy(): void
 }
 
+/** The log and the points at the end of a run, for the invariants of a domain. */
 export interface CheckInput {
   readonly topic: Topic
   readonly codec: Codec

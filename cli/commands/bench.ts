@@ -1,11 +1,11 @@
 import { Fault } from '../../schemas/fault.ts'
-import type { Context } from '../context.ts'
+import type { UnloadedContext } from '../context.ts'
 import { EXIT } from '../output.ts'
 import type { Exit } from '../output.ts'
 
 /** Runs a benchmark. The installed package contains neither the benchmarks nor their dependencies. */
 export const bench = async (
-  _context: Context,
+  _context: UnloadedContext,
   { name, rest }: { name: string; rest: readonly string[] },
 ): Promise<Exit> => {
   const { benchmarks } = await needingClone(import('../../bench/benchmarks.ts'))

@@ -1,13 +1,14 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { OUR_DOMAINS } from '../../domains/list.ts'
 import { packageRoot } from '../../host/config/package-root.ts'
 import { version } from '../../host/config/version.ts'
 import { generate, lockSchemas } from '../../schemas/codegen.ts'
 import { DOMAIN_NAME_RULE, isDomainName } from '../../projections/domain-name.ts'
 import { Fault } from '../../schemas/fault.ts'
 import { isObject } from '../../schemas/object.ts'
-import type { Context } from '../context.ts'
+import type { UnloadedContext } from '../context.ts'
 import { EXIT } from '../output.ts'
 import type { Exit } from '../output.ts'
 
@@ -20,10 +21,10 @@ export interface NewOptions {
 }
 
 /** Writes a package with a working domain: two events, a fold, a table, a query, routes and tests. */
-export const newDomain = (context: Context, { name, folder = name, tributary }: NewOptions): Promise<Exit> => {
+export const newDomain = (context: UnloadedContext, { name, folder = name, tributary }: NewOptions): Promise<Exit> => {
   if (!isDomainName(name))
     throw new Fault('bad-usage', `"${name}" cannot be the name of a domain: write ${DOMAIN_NAME_RULE}.`)
-  if (context.domains.all.some((domain) => domain.name === name))
+  if (OUR_DOMAINS.all.some((domain) => domain.name === name))
     throw new Fault('bad-usage', `This program has a domain ${name} already. Choose another name.`)
   const target = resolve(folder)
   if (existsSync(target) && readdirSync(target).length > 0)
@@ -31,6 +32,7 @@ export const newDomain = (context: Context, { name, folder = name, tributary }: 
   const words = {
     __name__: name,
     __Name__: name.charAt(0).toUpperCase() + name.slice(1),
+    __version__: version(),
     __tributary__: tributary ?? dependencyFrom(target),
   }
   copyTemplate(join(packageRoot(), 'templates', 'domain'), target, words)

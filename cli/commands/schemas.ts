@@ -4,7 +4,7 @@ import { generate, lockSchemas, outdated } from '../../schemas/codegen.ts'
 import { checkSchemas, readCatalog, type Catalog, type Report } from '../../schemas/compatibility.ts'
 import { counted } from '../../schemas/counted.ts'
 import type { Problem } from '../../schemas/rules.ts'
-import type { Context } from '../context.ts'
+import type { Context, UnloadedContext } from '../context.ts'
 import { EXIT } from '../output.ts'
 import type { Exit } from '../output.ts'
 
@@ -60,7 +60,7 @@ export const check = (context: Context, { json }: { json?: true }): Promise<Exit
   return Promise.resolve(ok ? EXIT.fine : EXIT.differs)
 }
 
-const printProblems = ({ output }: Context, problems: readonly Problem[]): void => {
+const printProblems = ({ output }: UnloadedContext, problems: readonly Problem[]): void => {
   for (const problem of problems) output.line(Object.values(problem).join(': '))
 }
 
@@ -74,7 +74,10 @@ export interface CodegenOptions {
 }
 
 /** Writes the TypeScript types of the schemas of a package, and with `lock` the ids of new records and versions. */
-export const codegen = (context: Context, { folder, types, lock, check: only }: CodegenOptions): Promise<Exit> => {
+export const codegen = (
+  context: UnloadedContext,
+  { folder, types, lock, check: only }: CodegenOptions,
+): Promise<Exit> => {
   const [root, out] = [folderUrl(folder), folderUrl(types)]
   if (only === true) {
     const stale = outdated(root, out)

@@ -1,7 +1,14 @@
-import type { Context } from '../context.ts'
+import type { Context, UnloadedContext } from '../context.ts'
 import type { Exit } from '../output.ts'
 
 export type Action<Options> = (context: Context, options: Options) => Promise<Exit>
 
+/** An action that uses no domain. It also works if a package that `TRIBUTARY_DOMAINS` names cannot be loaded, for example because it is not built. */
+export type ToolAction<Options> = (context: UnloadedContext, options: Options) => Promise<Exit>
+
 /** Makes the handler of a command. The handler loads the module of the command when the command runs. */
-export type Run = <Options>(load: () => Promise<Action<Options>>) => (options: Options) => Promise<void>
+export interface Run {
+  <Options>(load: () => Promise<Action<Options>>): (options: Options) => Promise<void>
+  /** The handler loads no domain. */
+  tool<Options>(load: () => Promise<ToolAction<Options>>): (options: Options) => Promise<void>
+}

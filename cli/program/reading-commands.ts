@@ -74,5 +74,5 @@ export const addReadingCommands = (program: Command, run: Run): void => {
     .option('--types <path>', 'the folder for the types', 'src/generated')
     .option('--lock', 'also give new records and versions their ids, if every version can read the others')
     .option('--check', 'write nothing; exit 1 if the types differ from the schemas')
-    .action(run(async () => (await import('../commands/schemas.ts')).codegen))
+    .action(run.tool(async () => (await import('../commands/schemas.ts')).codegen))
 }

@@ -29,14 +29,14 @@ export const addToolCommands = (program: Command, run: Run): void => {
       'the dependency on this program for package.json. Default: this clone, or the installed version',
     )
     .action((name: string, options: object) =>
-      run(async () => (await import('../commands/new.ts')).newDomain)({ name, ...options }),
+      run.tool(async () => (await import('../commands/new.ts')).newDomain)({ name, ...options }),
     )
   program
     .command('completion')
     .addArgument(new Argument('<shell>').choices(SHELLS))
     .description('print a script that completes commands, options and domains in your shell')
     .action((shell: Shell) =>
-      run(async () => (await import('../commands/completion.ts')).completion)({ shell, program }),
+      run.tool(async () => (await import('../commands/completion.ts')).completion)({ shell, program }),
     )
   program
     .command('bench')
@@ -45,6 +45,6 @@ export const addToolCommands = (program: Command, run: Run): void => {
     .description('run a benchmark, such as rebuild; needs a clone of the repository (npm run bench NAME)')
     .allowUnknownOption()
     .action((name: string, rest: readonly string[], options: object) =>
-      run(async () => (await import('../commands/bench.ts')).bench)({ name, rest, ...options }),
+      run.tool(async () => (await import('../commands/bench.ts')).bench)({ name, rest, ...options }),
     )
 }

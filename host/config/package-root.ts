@@ -1,10 +1,11 @@
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
-/** The folder with this program's package.json. It is two folders above this source, and three above the built file. */
-export const packageRoot = (): string => {
-  const root = ['../../', '../../../']
-    .map((relative) => new URL(relative, import.meta.url))
-    .find((url) => existsSync(new URL('package.json', url)))
-  return fileURLToPath(root ?? new URL('../../', import.meta.url))
+/** The nearest folder above a file, as a URL, that has a package.json. Default: the folder of this program. */
+export const packageRoot = (file: string = import.meta.url): string => {
+  const folder = new URL('.', file)
+  const above = new URL('..', folder)
+  return existsSync(new URL('package.json', folder)) || above.href === folder.href
+    ? fileURLToPath(folder)
+    : packageRoot(above.href)
 }

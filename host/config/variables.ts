@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import type { Domains } from '../../domains/domains.ts'
+import { ownerOf, requireDistinct, type Domains } from '../../domains/domains.ts'
 import { Mistake, secret, variable, type Parse, type Variable, type Variables } from '../../producers/variables.ts'
 import { messageOf } from '../../schemas/fault.ts'
 
@@ -152,6 +152,17 @@ export const edgeVariables = ({ records }: Domains): Variables =>
   Object.fromEntries(
     records.flatMap(({ edge }) => (edge !== undefined && 'configure' in edge ? Object.entries(edge.variables) : [])),
   )
+
+/** Fault: `bad-config` if two domains, or a domain and the program, declare the same variable. */
+export const requireDistinctVariables = ({ records }: Domains): void =>
+  requireDistinct('environment variable', [
+    ...NAMES.map((value) => ({ value, owner: 'this program' })),
+    ...records.flatMap(({ domain, edge }) =>
+      edge !== undefined && 'configure' in edge
+        ? Object.keys(edge.variables).map((value) => ({ value, owner: ownerOf(domain) }))
+        : [],
+    ),
+  ])
 
 export type Env = Readonly<Record<string, string | undefined>>
 

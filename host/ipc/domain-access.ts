@@ -87,7 +87,7 @@ const localAccess = async (
     removesExpired: adapters.stores.enableTtl !== undefined,
     store: async (generation) => (await pipeline.generation(generation)).store,
     series: async (generation) => (await pipeline.generation(generation)).series,
-    scratch: (work) => adapters.scratch(domain, isExclusive ? sharedFold(config.data, domain, work) : undefined),
+    scratch: (work) => adapters.scratch(domain, isExclusive ? sharedFold(config, domain, work) : undefined),
     storage: () => Promise.resolve(adapters.buildStorage(domain)),
     // On Kafka and DynamoDB, other processes follow the generations. In a data folder without a server, this process must follow them.
     ensureFollowed: () => (isExclusive ? pipeline.start('processor') : Promise.resolve()),

@@ -61,10 +61,10 @@ export const openRemoteAccess = async (config: Config, domain: Domain): Promise<
         }
       )
     },
-    scratch: (work) => makeScratch(domain, sharedFold(config.data, domain, work)),
+    scratch: (work) => makeScratch(domain, sharedFold(config, domain, work)),
     // This process can write the files of the new generation, because the server opens them only when the generation is listed as following.
     storage: async () =>
-      embeddedBuildStorage(config.data, domain, { tables: await openTables(join(config.data, 'tables')), series }),
+      embeddedBuildStorage(config, domain, { tables: await openTables(join(config.data, 'tables')), series }),
     ensureFollowed: () => Promise.resolve(),
     isExclusive: false,
     serverFoldVersion: () => server.call('folds', { domain: name }),

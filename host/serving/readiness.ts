@@ -20,12 +20,12 @@ const READY_CHECK_MS = 2_000
  * - The lag of this processor is large: not ready.
  */
 export const readinessOf = async (
-  { pipelines, clock }: Runtime,
+  { pipelines, clock, config: { domains } }: Runtime,
   { processor, failed }: { processor: boolean; failed: (error: unknown) => void },
 ): Promise<Readiness> => {
   const tooLong = new AbortController()
   const check = async (pipeline: Pipeline): Promise<Readiness> => {
-    const { name, series } = pipeline.domain
+    const { name } = pipeline.domain
     const { generation } = pipeline.answering()
     const lags = await lagsOf(pipeline)
     const [lagEvents, trimmed] = [lags.reduce((sum, { lag }) => sum + lag, 0), trimmedIn(lags)]
@@ -37,7 +37,7 @@ export const readinessOf = async (
         ready: true,
         text: `this release does not serve ${name}: the items of generation ${generation} need a newer release`,
       }
-    if (series !== undefined) return READY
+    if (domains.isSeries(name)) return READY
     const stalled = processor ? pipeline.stalled() : undefined
     if (stalled !== undefined) return { ready: false, text: `${name} does not fold: ${failureText(stalled)}` }
     const behind = behindIn(pipeline, lags)

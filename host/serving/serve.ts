@@ -140,13 +140,9 @@ const edgesOf = ({ pipelines, clock, config, metrics }: Runtime, logger: Logger)
 }
 
 /** Undefined for the domain of a series, and for a domain without an edge. */
-const edgeIn = (
-  { domains, edges }: Config,
-  { name, series }: Domain,
-  failed: (error: unknown) => void,
-): Edge | undefined => {
-  const { domain, edge } = domains.recordOf(name)
-  if (edge === undefined || domain.name !== name || series !== undefined) return undefined
+const edgeIn = ({ domains, edges }: Config, { name }: Domain, failed: (error: unknown) => void): Edge | undefined => {
+  const { edge } = domains.recordOf(name)
+  if (edge === undefined || domains.isSeries(name)) return undefined
   return 'configure' in edge ? edges[name]?.edge(failed) : edge
 }
 

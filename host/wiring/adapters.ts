@@ -68,7 +68,8 @@ export const openAdapters = async (config: Config): Promise<Adapters> => {
   return { logs, stores, series, keys, scratch, buildStorage, units, close }
 }
 
-const embeddedStores = async ({ data }: Config, series: SeriesStores): Promise<Storing> => {
+const embeddedStores = async (config: Config, series: SeriesStores): Promise<Storing> => {
+  const { data } = config
   const stores = await openTables(join(data, 'tables'))
   const keys: Adapters['keys'] = async (found, least) => {
     const { openKeyFileStore } = await import('../../processors/adapters/key-file/store.ts')
@@ -82,7 +83,7 @@ const embeddedStores = async ({ data }: Config, series: SeriesStores): Promise<S
   return {
     stores,
     keys,
-    buildStorage: (domain) => embeddedBuildStorage(data, domain, { tables: stores, series }),
+    buildStorage: (domain) => embeddedBuildStorage(config, domain, { tables: stores, series }),
     units: () => null,
   }
 }

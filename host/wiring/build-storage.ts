@@ -10,13 +10,17 @@ import type { BuildWork, BuildStorage } from '../../processors/engine/rebuild/re
 import type { SeriesStores } from '../../processors/engine/ports/series.ts'
 import type { Stores } from '../../processors/engine/ports/store.ts'
 import type { Domain } from '../../projections/projection.ts'
+import type { Config } from '../config/config.ts'
 import { buildShared, workersFor } from './build-workers.ts'
 import { dropSeries, buildStorageSeries } from './series.ts'
 import { connectIn } from '../ipc/unix-socket.ts'
 
+/** The part of the configuration from which a worker opens the same folder and domains. */
+type WorkerConfig = Pick<Config, 'data'> & { readonly domains: Pick<Config['domains'], 'selection'> }
+
 /** Builds generations of embedded tables in place. */
 export const embeddedBuildStorage = (
-  data: string,
+  { data, domains: { selection } }: WorkerConfig,
   domain: Domain,
   { tables, series }: { readonly tables: LmdbStores; readonly series: SeriesStores },
 ): BuildStorage => ({
@@ -27,7 +31,7 @@ export const embeddedBuildStorage = (
   ...buildStorageSeries(domain, series),
   // Only one writer can open a file of points, so one worker builds a domain with a series.
   workers: domain.series === undefined ? workersFor : () => 1,
-  share: (work) => buildShared({ data }, domain, work),
+  share: (work) => buildShared({ data, selection }, domain, work),
   discard: async (generation) => {
     await dropSeries(domain, series, generation)
     await tables.drop(domain.table, generation)
@@ -42,14 +46,14 @@ export type SharedWork = Pick<BuildWork, 'log' | 'codec' | 'ends' | 'progress' |
  * without `work`, for a domain with a series, and for a short log.
  */
 export const sharedFold = (
-  data: string,
+  { data, domains: { selection } }: WorkerConfig,
   domain: Domain,
   work: SharedWork | undefined,
 ): ((tables: string) => Promise<void>) | undefined => {
   const workers = work === undefined || domain.series !== undefined ? 1 : workersFor(totalOf(work.ends))
   if (work === undefined || workers === 1) return undefined
   return async (tables) =>
-    void (await buildShared({ data, tables }, domain, { ...work, generation: 1, unsent: [], workers }))
+    void (await buildShared({ data, tables, selection }, domain, { ...work, generation: 1, unsent: [], workers }))
 }
 
 /** Builds a generation in the data folder of this machine, and then copies the items to the table in the service (DynamoDB). */

@@ -12,6 +12,7 @@ import { openReadingCodec } from './sealing.ts'
 
 /** Folds the keys of one share in a thread. Each item is derived from one key, so two threads never write the same item. */
 const {
+  selection,
   data,
   domain: name,
   generation,
@@ -23,7 +24,7 @@ const {
   workingSet,
   writesPerSecond,
 } = workerData as BuildShare
-const domain = (await loadDomains(process.env['TRIBUTARY_DOMAINS'])).named(name)
+const domain = (await loadDomains(selection)).named(name)
 const send = (message: BuildMessage) => parentPort?.postMessage(message)
 
 const shareOf = (key: string | null): number => {

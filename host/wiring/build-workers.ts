@@ -10,7 +10,7 @@ import { openTables } from './embedded.ts'
 import type { UnsentEvents } from '../../processors/engine/generations/generation.ts'
 
 /** The part of a build that one worker folds: the share number `index` of `of` shares. `ends`: partition and end offset. */
-export interface BuildShare extends BuildFolders {
+export interface BuildShare extends BuildPlace {
   readonly domain: string
   readonly generation: number
   readonly ends: readonly (readonly [number, number])[]
@@ -27,17 +27,21 @@ export type BuildMessage =
   | { readonly kind: 'stopped' }
   | ({ readonly kind: 'done' } & Built)
 
-/** `data` contains the embedded log and the keys. `tables` is the folder of the tables. Default: the folder `tables` in `data`. */
-export interface BuildFolders {
+/** What the workers of a build open. */
+export interface BuildPlace {
+  /** The folder that contains the embedded log and the keys. */
   readonly data: string
+  /** The folder of the tables. Default: the folder `tables` in `data`. */
   readonly tables?: string
+  /** The value of `TRIBUTARY_DOMAINS`. */
+  readonly selection?: string | undefined
 }
 
 /**
  * Opens the tables of a build. Tables outside the data folder are temporary: only this command uses them.
  * `share`: names one of several writers, which stores its checkpoints under this name. Default: there is one writer.
  */
-export const openBuildTables = ({ data, tables }: BuildFolders, share?: string): Promise<LmdbStores> =>
+export const openBuildTables = ({ data, tables }: BuildPlace, share?: string): Promise<LmdbStores> =>
   openTables(tables ?? join(data, 'tables'), {
     temporary: tables !== undefined,
     ...(share === undefined ? {} : { share }),
@@ -60,23 +64,24 @@ export const workersFor = (events: number): number =>
  * Settles when no worker writes any more, so the next build of the generation can begin.
  */
 export const buildShared = async (
-  folders: BuildFolders,
+  place: BuildPlace,
   domain: Domain,
   work: BuildWork & { readonly workers: number },
 ): Promise<Built> => {
   const { generation, ends, unsent, workers, workingSet, writesPerSecond } = work
   const marks = (await work.log.verdicts?.()) ?? []
-  const primed = await prime(folders, domain, work)
+  const primed = await prime(place, domain, work)
   const done = Array.from({ length: workers }, () => 0)
   const common = {
-    data: folders.data,
+    data: place.data,
+    selection: place.selection,
     domain: domain.name,
     generation,
     ends: [...ends],
     unsent,
     marks,
     of: workers,
-    ...(folders.tables === undefined ? {} : { tables: folders.tables }),
+    ...(place.tables === undefined ? {} : { tables: place.tables }),
     ...(workingSet === undefined ? {} : { workingSet }),
     ...(writesPerSecond === undefined ? {} : { writesPerSecond: writesPerSecond / workers }),
   }
@@ -92,7 +97,7 @@ export const buildShared = async (
         }),
     ),
   )
-  const tables = await openBuildTables(folders)
+  const tables = await openBuildTables(place)
   await (await tables.create(domain.table, generation)).write([], [], ends)
   await tables.close()
   return {
@@ -107,11 +112,11 @@ export const buildShared = async (
  * once cannot assign these numbers. Returns the number of folded events.
  */
 const prime = async (
-  folders: BuildFolders,
+  place: BuildPlace,
   domain: Domain,
   { log, codec, generation, ends, unsent, signal }: BuildWork,
 ): Promise<number> => {
-  const tables = await openBuildTables(folders)
+  const tables = await openBuildTables(place)
   const target = await tables.create(domain.table, generation)
   const first = new Map([...ends].map(([partition, end]) => [partition, Math.min(end, PRIMING)]))
   const { events } = await build({

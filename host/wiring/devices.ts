@@ -1,5 +1,6 @@
 import { hostname } from 'node:os'
 import type { Logger } from 'pino'
+import { ownerOf, requireDistinct } from '../../domains/domains.ts'
 import type { DomainEdge } from '../../producers/http/domain.ts'
 import type { openBroker } from '../../producers/mqtt/broker.ts'
 import type { joinBroker } from '../../producers/mqtt/client.ts'
@@ -44,6 +45,10 @@ export const openDevices = async (
   const { mqtt } = runtime.config
   const domains = edges.flatMap(deviceDomain)
   if (domains.length === 0 || mqtt === 'off') return undefined
+  requireDistinct(
+    'first level of MQTT topics',
+    domains.map((domain) => ({ value: domain.devices.root, owner: ownerOf(domain) })),
+  )
   const checkMs = runtime.config.dynamodb === undefined ? EMBEDDED_CHECK_MS : SERVICES_CHECK_MS
   const { clock, metrics } = runtime
   const report = { ...metrics.devices, appended: metrics.report.appended }

@@ -1,3 +1,4 @@
+/** The options of `tributary demo`. */
 export interface DemoOptions {
   readonly domain?: string
   readonly seconds: number
@@ -33,6 +34,7 @@ export interface DemoTarget {
 /** Sends realistic traffic of one domain. The same seed sends the same traffic. */
 export type Demo = (options: DemoOptions, target: DemoTarget) => Promise<void>
 
+/** A request of a demo. */
 export interface DemoRequest {
   readonly method: string
   readonly path: string

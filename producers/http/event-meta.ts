@@ -1,5 +1,6 @@
 import type { EventMeta } from '../../schemas/event.ts'
 
+/** The parts from which `eventMeta` makes the metadata. `now`: epoch milliseconds. */
 export interface EventMetaParts extends Pick<EventMeta, 'eventId' | 'source' | 'correlationId'> {
   readonly user: string
   /** The log key. Default: the user. */

@@ -93,6 +93,7 @@ export interface Question extends Described {
   document?(call: Call): Promise<Document | undefined>
 }
 
+/** An answer that is not JSON. */
 export interface Document {
   readonly type: string
   readonly text: string
@@ -122,6 +123,7 @@ export interface Batch extends Described {
   collect(call: Call, how: { readonly source: string; readonly correlationId: string }): Promise<Collected>
 }
 
+/** The events of one request. */
 export interface Collected {
   /** At least one event. */
   readonly events: readonly Event[]

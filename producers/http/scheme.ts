@@ -5,7 +5,8 @@ export interface Profile {
   readonly avatarUrl: string | null
 }
 
-interface Recognised {
+/** The person whom an authentication scheme recognised. */
+export interface Recognised {
   readonly user: string
   /** The place in the outside service that the person came from, if the service signed it, for example the id of a chat. */
   readonly place?: string

@@ -25,6 +25,7 @@ export interface Webhook {
   eventsOf(call: WebhookCall): Promise<readonly Event[]>
 }
 
+/** A call of the outside service that `authenticate` accepted. */
 export interface WebhookCall {
   readonly body: unknown
   readonly reader: Reader

@@ -31,6 +31,7 @@ export interface ConnectionStorage {
   itemOf(connection: Connection): Item
 }
 
+/** An open connection to a live feed. */
 export interface Connection {
   readonly id: string
   readonly topic: string

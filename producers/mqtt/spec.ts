@@ -21,6 +21,7 @@ export interface DeviceSpec {
   eventsOf(messages: readonly DeviceMessage[], sender: MessageSender): DeviceEvents
 }
 
+/** The owner of a device. */
 export interface DeviceOwner {
   readonly id: string
   /** Counts the claims of the device. Events contain the epoch, so that the fold can reject an event from the time of an earlier owner. */
@@ -34,11 +35,13 @@ export interface DeviceTopic {
   readonly kind: string
 }
 
+/** A message of a device. */
 export interface DeviceMessage extends DeviceTopic {
   readonly payload: Buffer
 }
 
-interface MessageSender {
+/** The device that sent messages. */
+export interface MessageSender {
   readonly device: string
   readonly owner: DeviceOwner | undefined
   /** The `source` of the events. */
@@ -47,7 +50,8 @@ interface MessageSender {
   readonly received: number
 }
 
-interface DeviceEvents {
+/** The events of messages that are appended together. */
+export interface DeviceEvents {
   readonly events: readonly Event[]
   /** The reason of each quarantined event. */
   readonly quarantined: readonly string[]

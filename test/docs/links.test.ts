@@ -13,8 +13,17 @@ const anchorOf = (heading: string): string =>
     .replace(/[^\p{L}\p{N}\s_-]/gu, '')
     .replaceAll(' ', '-')
 
-const anchorsIn = (text: string): readonly string[] =>
-  [...text.replace(/^```[^]*?^```$/gm, '').matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) => anchorOf(heading))
+/** The headings by their anchors. If headings have the same anchor, the second one ends with `-1`, the third with `-2`. */
+const headingsIn = (text: string): ReadonlyMap<string, string> => {
+  const found = new Map<string, string>()
+  const uses = new Map<string, number>()
+  for (const [, heading = ''] of text.replace(/^```[^]*?^```$/gm, '').matchAll(/^#+ (.+)$/gm)) {
+    const [anchor, before] = [anchorOf(heading), uses.get(anchorOf(heading)) ?? 0]
+    uses.set(anchor, before + 1)
+    found.set(before === 0 ? anchor : `${anchor}-${before}`, heading)
+  }
+  return found
+}
 
 test.each(pages)('every link of %s leads to a file and a heading that exist', (page) => {
   const text = readFileSync(join(root, page), 'utf8')
@@ -22,9 +31,17 @@ test.each(pages)('every link of %s leads to a file and a heading that exist', (p
     .map(([, file = '', anchor]) => ({ file, anchor }))
     .filter(({ file, anchor }) => {
       const path = file === '' ? join(root, page) : join(root, dirname(page), file)
-      return !existsSync(path) || (anchor !== undefined && !anchorsIn(readFileSync(path, 'utf8')).includes(anchor))
+      return !existsSync(path) || (anchor !== undefined && !headingsIn(readFileSync(path, 'utf8')).has(anchor))
     })
   expect(broken).toEqual([])
+})
+
+test('every name in the lists of docs/api.md leads to its own heading', () => {
+  const text = readFileSync(join(root, 'docs', 'api.md'), 'utf8')
+  const headings = headingsIn(text)
+  const links = [...text.matchAll(/\[`(\w+)`\]\(#([\w-]+)\)/g)]
+  expect(links.length).toBeGreaterThan(200)
+  expect(links.filter(([, name, anchor = '']) => headings.get(anchor) !== name).map(([link]) => link)).toEqual([])
 })
 
 test('the README has at most 150 lines', () => {

@@ -1,22 +1,18 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { writeOutsideDomain } from './outside-domain.ts'
+import { plantsPackage } from './package-of-domain.ts'
 import { client, run, runOk, startServer, type Env, type Server } from './program.ts'
 
 const cleanups: (() => Promise<void> | void)[] = []
-const folder = join(mkdtempSync(join(tmpdir(), 'tributary-e2e-')), 'plants')
-const env: Env = {
-  TRIBUTARY_DATA: join(folder, 'data'),
-  TRIBUTARY_DOMAINS: `meals,${join(folder, 'dist', 'with-demo.js')}`,
-}
+let folder: string
+let env: Env
 let server: Server
 const tributary = (...args: readonly string[]): Promise<string> => runOk(args, env)
 
 beforeAll(async () => {
-  cleanups.push(() => rmSync(join(folder, '..'), { recursive: true, force: true }))
-  await writeOutsideDomain(folder)
+  folder = await plantsPackage()
+  env = { TRIBUTARY_DATA: join(folder, 'data'), TRIBUTARY_DOMAINS: `meals,${join(folder, 'dist', 'with-demo.js')}` }
   server = await startServer(env, [], (kill) => void cleanups.push(kill))
 })
 afterAll(async () => {

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { TableSpec } from '../../../projections/table.ts'
+import { isProgramTable, type TableSpec } from '../../../projections/table.ts'
 import { tableMissing } from '../../engine/rows/store-faults.ts'
 import type { Stores } from '../../engine/ports/store.ts'
 import { dataFile } from './environment.ts'
@@ -27,10 +27,8 @@ export interface LmdbStoresOptions {
   readonly temporary?: boolean
 }
 
-const isBookkeeping = ({ name }: TableSpec): boolean => name.startsWith('tributary-')
-
 /** Each generation of each table has its own environment, so a build in another process never delays live commits. */
-export const lmdbStores = ({ folder, durable = isBookkeeping, share, temporary }: LmdbStoresOptions): LmdbStores => {
+export const lmdbStores = ({ folder, durable = isProgramTable, share, temporary }: LmdbStoresOptions): LmdbStores => {
   const openStores = new Map<string, { readonly store: LmdbStore; users: number }>()
   const pathOf = (spec: TableSpec, generation: number): string => join(folder, spec.name, `g${generation}`)
 

@@ -3,6 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { requireTwoPorts, printConfig, readConfig } from '../../../host/config/config.ts'
+import { createDomains } from '../../../domains/domains.ts'
+import { OUR_RECORDS } from '../../../domains/list.ts'
 import { isFault } from '../../../schemas/fault.ts'
 
 const mistakesOf = (env: Record<string, string>): string => {
@@ -35,6 +37,14 @@ describe('the configuration', () => {
     expect(readConfig({ TRIBUTARY_RATE_LIMIT: 'off' }).rateLimit).toBeNull()
     expect(mistakesOf({ TRIBUTARY_RATE_LIMIT: '0' })).toContain('TRIBUTARY_RATE_LIMIT')
     expect(printConfig({})).toContain('TRIBUTARY_RATE_LIMIT is not set; default 6000')
+  })
+
+  test('a variable of a domain of ours that is not selected has no effect', () => {
+    const [first] = OUR_RECORDS
+    const meals = createDomains(first === undefined ? [] : [first])
+    expect(readConfig({ TRIBUTARY_TON_API: 'not a URL' }, meals).edges).toEqual({})
+    expect(mistakesOf({ TRIBUTARY_TON_API: 'not a URL' })).toContain('TRIBUTARY_TON_API')
+    expect(() => readConfig({ TRIBUTARY_TON_APIS: 'x' }, meals)).toThrow('did you mean TRIBUTARY_TON_API?')
   })
 
   test('names Kafka, its security and DynamoDB', () => {

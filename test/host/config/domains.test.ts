@@ -14,13 +14,16 @@ const writePackage = (path: string, exported: string): void => {
   writeFileSync(join(folder, path, 'package.json'), '{ "type": "module", "main": "main.js" }')
   writeFileSync(join(folder, path, 'main.js'), `export default ${exported}`)
 }
+/** The record as `defineDomain` of this program returns it. */
+const DECLARED = `[Symbol.for('tributary.declared-by')]: '${new URL('../../../domains/record.ts', import.meta.url).href}'`
 const recordOf = (name: string): string =>
-  `{ domain: { name: '${name}', topic: 't', table: { name: '${name}', indexes: [] }, foldVersion: 1, projections: [] }, partitions: { keyIn: () => undefined, example: 'A' } }`
+  `{ ${DECLARED}, domain: { name: '${name}', topic: 't', table: { name: '${name}', indexes: [] }, foldVersion: 1, projections: [] }, partitions: { keyIn: () => undefined, example: 'A' } }`
 
 writePackage('plants', recordOf('plants'))
 writePackage('node_modules/books', recordOf('books'))
 writePackage('copy', recordOf('plants'))
 writePackage('none', "{ domain: 'plants' }")
+writePackage('undeclared', recordOf('plants').replace(DECLARED, 'other: 1'))
 writePackage('misnamed', recordOf('my-plants'))
 writePackage('broken', 'missing()')
 
@@ -46,16 +49,17 @@ describe('TRIBUTARY_DOMAINS', () => {
     [',', /contains an empty name/],
     [
       'mealz',
-      /names mealz, which is neither one of our domains \(meals, scales, expenses\) nor a package .* Is it built\?/s,
+      /names mealz, which is neither a domain of this program \(meals, scales, expenses\) nor a package .* Is it built\?/s,
     ],
     ['./nowhere', /names \.\/nowhere, which is neither .* Cannot find module/s],
     ['./broken', /names \.\/broken, .* missing is not defined/s],
     ['./none', /names \.\/none, whose default export is not the record of a domain\. Export one: export default/],
     [
       './plants,./copy',
-      /Two domains have the name plants or the table plants\. Rename one of them, or select only one/,
+      /Both the domain with the table plants and the domain with the table plants have the name plants\. .* or select only one/,
     ],
-    ['meals,meals', /Two domains have the name meals/],
+    ['meals,meals', /have the name meals\./],
+    ['./undeclared', /whose default export is not the record of a domain/],
     ['./misnamed', /has the name "my-plants"\. A name has 2 to 31 lower-case letters and digits/],
   ])('"%s" is a fault that names the mistake', async (selection, message) => {
     await expect(load(selection)).rejects.toMatchObject({ code: 'bad-config', message: expect.stringMatching(message) })

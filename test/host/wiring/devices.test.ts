@@ -45,6 +45,22 @@ test('a configured port that another program uses is a fault', async () => {
   })
 })
 
+test('two domains with the same first level of topics are a fault', async () => {
+  const [bar, metrics] = [openBar(), createMetrics(Date.now, { log: 'embedded', items: 'embedded', roles: 'edge' })]
+  const edge = { ...scalesEdge, topic: 'scales.events', commands: bar.commands, serving: bar.serving }
+  await expect(
+    openDevices(
+      { config: readConfig({}), clock: systemClock, metrics },
+      { domains: [edge, { ...edge, name: 'bars' }], logger: pino({ level: 'silent' }) },
+    ),
+  ).rejects.toMatchObject({
+    code: 'bad-config',
+    message: expect.stringContaining(
+      'Both the domain scales and the domain bars have the first level of MQTT topics scale-sense.',
+    ),
+  })
+})
+
 test('if MQTT is off, nothing listens', async () => expect((await open('off')).devices).toBeUndefined())
 
 test('messages of devices are counted: messages, events, quarantined events and refused devices', async () => {

@@ -17,6 +17,7 @@ import { measureDomainStatus } from '../../../host/serving/domain-status.ts'
 import { upgrade } from '../../../host/serving/upgrade.ts'
 import { createDomains } from '../../../domains/domains.ts'
 import { mealsRecord } from '../../../domains/meals.ts'
+import { scalesRecord } from '../../../domains/scales.ts'
 import { booksRecord } from '../../testing/books/record.ts'
 import { systemClock } from '../../../processors/adapters/system-clock.ts'
 import { rebuild } from '../../../processors/engine/rebuild/rebuild.ts'
@@ -137,6 +138,22 @@ describe('the runtime', () => {
       } finally {
         await serving.stop()
       }
+    })
+  })
+
+  test('a domain that declares points itself has its edge and its tokens', async () => {
+    const points = scalesRecord.series?.domain.series
+    const domains = createDomains([{ ...mealsRecord, domain: { ...meals, ...(points && { series: points }) } }])
+    const anyPort = { host: '127.0.0.1', port: 0 }
+    const config = { ...freshConfig(), domains, http: anyPort, admin: anyPort, mqtt: 'off' as const }
+    await withRuntime({ config }, async (runtime) => {
+      await runtime.pipeline('meals').start('processor')
+      expect(await token(runtime, 'ann')).toMatchObject({ user: 'ann', visible: true })
+      const logger = pino({ level: 'silent' })
+      const serving = await openEdge(runtime, { edge: true, processor: true, live: false, logger })
+      const answer = await fetch(`${serving.http}/v1/meals?day=2026-11-16`)
+      await serving.stop()
+      expect(answer.status).toBe(401)
     })
   })
 
