@@ -77,8 +77,8 @@ interface Measured {
 type Method = Exclude<keyof Costs, 'span'>
 const NAMES: { readonly [Name in Method]: string } = {
   source: 'one transaction per event',
-  trickle: 'Tributary, one event at a time',
-  arrived: 'Tributary, batched on arrival',
+  trickle: 'Tributary, one by one',
+  arrived: 'Tributary, batched',
   rebuild: 'a rebuild of everything',
 }
 

@@ -25,7 +25,7 @@ export const newDomain = (context: UnloadedContext, { name, folder = name, tribu
   if (!isDomainName(name))
     throw new Fault('bad-usage', `"${name}" cannot be the name of a domain: write ${DOMAIN_NAME_RULE}.`)
   if (OUR_DOMAINS.all.some((domain) => domain.name === name))
-    throw new Fault('bad-usage', `This program has a domain ${name} already. Choose another name.`)
+    throw new Fault('bad-usage', `This program has a domain "${name}" already. Choose another name.`)
   const target = resolve(folder)
   if (existsSync(target) && readdirSync(target).length > 0)
     throw new Fault('folder-not-empty', `The folder ${target} is not empty. Name another one with --folder.`)

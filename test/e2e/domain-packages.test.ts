@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { describe, expect, test } from 'vitest'
@@ -27,10 +27,11 @@ describe('a package of tributary new', () => {
   test('simulates its own domain in worker threads, and finds its own broken invariant', async () => {
     const folder = await newPackage('coffee')
     expect(await runOk(['simulate', '--seeds', '4'], selecting(folder))).toMatch(/^4 seeds, .* no rule broken$/)
-    const broken = join(folder, 'dist', 'simulation.js')
-    writeFileSync(broken, readFileSync(broken, 'utf8').replace('own.length === count', 'false'))
+    // Another folder, because this process has loaded the modules of the first one.
     const other = join(freshFolder(), 'coffee')
-    symlinkSync(folder, other)
+    cpSync(folder, other, { recursive: true, verbatimSymlinks: true })
+    const broken = join(other, 'dist', 'simulation.js')
+    writeFileSync(broken, readFileSync(broken, 'utf8').replace('own.length === count', 'false'))
     const { code, stdout } = await run(['simulate', '--seeds', '4'], selecting(other))
     expect([code, stdout]).toEqual([1, expect.stringContaining('is not the sum of its entries')])
   })

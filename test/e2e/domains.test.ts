@@ -1,4 +1,5 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { plantsPackage } from './package-of-domain.ts'
@@ -11,7 +12,9 @@ let server: Server
 const tributary = (...args: readonly string[]): Promise<string> => runOk(args, env)
 
 beforeAll(async () => {
-  folder = await plantsPackage()
+  const parent = mkdtempSync(join(tmpdir(), 'tributary-e2e-'))
+  cleanups.push(() => rmSync(parent, { recursive: true, force: true }))
+  folder = await plantsPackage(parent)
   env = { TRIBUTARY_DATA: join(folder, 'data'), TRIBUTARY_DOMAINS: `meals,${join(folder, 'dist', 'with-demo.js')}` }
   server = await startServer(env, [], (kill) => void cleanups.push(kill))
 })

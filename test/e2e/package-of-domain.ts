@@ -42,8 +42,11 @@ const compile = (folder: string): void => {
 }
 
 /** The folder of a built package that `tributary new` wrote. */
-export const newPackage = async (name: string, tributary: Tributary = 'link'): Promise<string> => {
-  const folder = join(freshFolder(), name)
+export const newPackage = async (
+  name: string,
+  { parent = freshFolder(), tributary = 'link' }: { readonly parent?: string; readonly tributary?: Tributary } = {},
+): Promise<string> => {
+  const folder = join(parent, name)
   await runOk(['new', name, '--folder', folder], {})
   addTributary(folder, tributary)
   compile(folder)
@@ -72,8 +75,8 @@ export default { ...record, simulation: async () => ({ workload: broken }) }
 `
 
 /** A package of the domain plants with a copy of the program of its own. `dist` also contains a record with a demo and one with a broken invariant. */
-export const plantsPackage = async (): Promise<string> => {
-  const folder = await newPackage('plants', 'copy')
+export const plantsPackage = async (parent: string): Promise<string> => {
+  const folder = await newPackage('plants', { parent, tributary: 'copy' })
   writeFileSync(join(folder, 'dist', 'with-demo.js'), WITH_DEMO)
   writeFileSync(join(folder, 'dist', 'broken.js'), BROKEN)
   return folder

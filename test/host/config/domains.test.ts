@@ -17,7 +17,7 @@ const writePackage = (path: string, exported: string): void => {
 /** The record as `defineDomain` of this program returns it. */
 const DECLARED = `[Symbol.for('tributary.declared-by')]: '${new URL('../../../domains/record.ts', import.meta.url).href}'`
 const recordOf = (name: string): string =>
-  `{ ${DECLARED}, domain: { name: '${name}', topic: 't', table: { name: '${name}', indexes: [] }, foldVersion: 1, projections: [] }, partitions: { keyIn: () => undefined, example: 'A' } }`
+  `{ ${DECLARED}, domain: { name: '${name}', topic: '${name}.events', table: { name: '${name}', indexes: [] }, foldVersion: 1, projections: [] }, partitions: { keyIn: () => undefined, example: 'A' } }`
 
 writePackage('plants', recordOf('plants'))
 writePackage('node_modules/books', recordOf('books'))
@@ -53,7 +53,7 @@ describe('TRIBUTARY_DOMAINS', () => {
     ],
     ['./nowhere', /names \.\/nowhere, which is neither .* Cannot find module/s],
     ['./broken', /names \.\/broken, .* missing is not defined/s],
-    ['./none', /names \.\/none, whose default export is not the record of a domain\. Export one: export default/],
+    ['./none', /names \.\/none, whose default export is not the record of a domain\. Export one: import/],
     [
       './plants,./copy',
       /Both the domain with the table plants and the domain with the table plants have the name plants\. .* or select only one/,
