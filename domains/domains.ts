@@ -1,4 +1,5 @@
 import type { Importer } from '../projections/importing.ts'
+import { ownerOf, requireDistinct } from '../producers/distinct.ts'
 import type { Exporter } from '../producers/exporting.ts'
 import type { AppendRules } from '../producers/append-rules.ts'
 import type { ItemFormatter } from '../projections/item-formatter.ts'
@@ -103,26 +104,6 @@ const requireNames = (records: readonly DomainRecord[]): void => {
       `A domain has the name "${misnamed.domain.name}". A name has ${DOMAIN_NAME_RULE}. Rename the domain in its record.`,
     )
 }
-
-/** Something that only one domain can have, and who has it, for error texts. */
-interface OwnedValue {
-  readonly value: string
-  readonly owner: string
-}
-
-/** Fault: `bad-config` if two owners have the same value. */
-export const requireDistinct = (noun: string, values: readonly OwnedValue[]): void => {
-  for (const [index, { value, owner }] of values.entries()) {
-    const earlier = values.slice(0, index).find((each) => each.value === value)
-    if (earlier !== undefined)
-      throw new Fault(
-        'bad-config',
-        `Both ${earlier.owner} and ${owner} have the ${noun} ${value}. Change it in the record of one of them, or select only one in TRIBUTARY_DOMAINS.`,
-      )
-  }
-}
-
-export const ownerOf = ({ name }: Pick<Domain, 'name'>): string => `the domain ${name}`
 
 const requireDistinctDomains = (records: readonly DomainRecord[], all: readonly Domain[]): void => {
   requireDistinct(

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
-import { ownerOf, requireDistinct, type Domains } from '../../domains/domains.ts'
+import type { Domains } from '../../domains/domains.ts'
+import { ownerOf, requireDistinct } from '../../producers/distinct.ts'
 import { Mistake, secret, variable, type Parse, type Variable, type Variables } from '../../producers/variables.ts'
 import { messageOf } from '../../schemas/fault.ts'
 

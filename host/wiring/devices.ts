@@ -1,6 +1,6 @@
 import { hostname } from 'node:os'
 import type { Logger } from 'pino'
-import { ownerOf, requireDistinct } from '../../domains/domains.ts'
+import { ownerOf, requireDistinct } from '../../producers/distinct.ts'
 import type { DomainEdge } from '../../producers/http/domain.ts'
 import type { openBroker } from '../../producers/mqtt/broker.ts'
 import type { joinBroker } from '../../producers/mqtt/client.ts'

@@ -13,6 +13,7 @@ import { parseBody } from './json.ts'
 import { closeSockets, PROTOCOL, type LiveParts } from './live.ts'
 import { refuseOtherMethods, collectMethods } from './methods.ts'
 import { Problem } from './problem.ts'
+import { checkRoutes } from './route-checks.ts'
 import { registerWebhooks } from './webhook.ts'
 
 export interface Limits {
@@ -69,6 +70,7 @@ const MESSAGE_LIMIT = 4 * 1024
 
 /** The HTTP server of all domains. It does not listen until `listen` is called. Tests use `inject`, which needs no socket. */
 export const createEdge = (deps: EdgeDeps): FastifyInstance => {
+  checkRoutes(deps.domains)
   const app: FastifyInstance = fastify({
     ...(deps.logger ? { loggerInstance: deps.logger } : { logger: false }),
     logController: new LogController({ disableRequestLogging: true }),

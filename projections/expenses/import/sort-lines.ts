@@ -17,7 +17,10 @@ interface NumberedRow {
  * settlements by time, departures, the owner, the archiving. A row of a DynamoDB table gets its kind from its key.
  * Other rows contain their `kind`.
  */
-export const sortLines = (lines: readonly ImportLine[], { currency }: { readonly currency?: string | undefined }): readonly ImportLine[] => {
+export const sortLines = (
+  lines: readonly ImportLine[],
+  { currency }: { readonly currency?: string | undefined },
+): readonly ImportLine[] => {
   const rows = lines
     .flatMap(({ line, text }) => rowsIn(text, currency).map((row) => ({ line, ...row })))
     .map((row, nth) => ({ ...row, nth }))
