@@ -92,13 +92,11 @@ const lockProblems = ({ firstId = 1, nextId, schemas }: Lock): readonly Problem[
   return found
 }
 
-/** Records that no file declares any more. Their entries stay in the lock, so that their events stay readable. */
-const RETIRED: ReadonlySet<string> = new Set(['tributary.meals.SummariesRebuilt'])
-
 const staleProblems = (lock: Lock, now: readonly RecordSchema[]): readonly Problem[] => {
+  const retired = new Set(lock.retired)
   const declared = new Set(now.flatMap(({ name, aliases = [] }) => [name, ...aliases]))
   const changed = extendLock(lock, now).schemas.slice(lock.schemas.length)
-  const gone = [...latest(lock).keys()].filter((name) => !declared.has(name) && !RETIRED.has(name))
+  const gone = [...latest(lock).keys()].filter((name) => !declared.has(name) && !retired.has(name))
   return [
     ...changed.map(({ name }) =>
       problem(
@@ -111,7 +109,7 @@ const staleProblems = (lock: Lock, now: readonly RecordSchema[]): readonly Probl
       problem(
         name,
         'lock-current',
-        'Logs contain events of it, and no .avdl file declares it. Declare it again, or name it as an alias of another record.',
+        'Logs can contain events of it, and no .avdl file declares it. Declare it again, name it as an alias of another record, or add it to "retired" in lock.json. If no log of this package exists yet, delete lock.json and lock the schemas again.',
       ),
     ),
   ]

@@ -22,6 +22,8 @@ export interface Lock {
   readonly firstId?: number
   /** The id of the next new entry. Ids are assigned in order, so a smaller id without an entry shows that an entry is missing. */
   readonly nextId: number
+  /** Records that no file declares any more. A person adds the names. The entries of these records stay, so that their events stay readable. */
+  readonly retired?: readonly string[]
   readonly schemas: readonly Locked[]
 }
 
@@ -51,7 +53,8 @@ export const lockOf = (folder?: URL): Lock => {
       'bad-schema',
       `${folder.pathname}lock.json gives ${twice.name} the id ${twice.id}, which a schema of all domains has.`,
     )
-  return { nextId: own.nextId, schemas: [...shared, ...own.schemas] }
+  const retired = own.retired ?? []
+  return { nextId: own.nextId, retired, schemas: [...shared, ...own.schemas] }
 }
 
 export const readLock = (url: URL = new URL('lock.json', SCHEMAS)): Lock => {
@@ -67,8 +70,12 @@ export const readLock = (url: URL = new URL('lock.json', SCHEMAS)): Lock => {
 }
 
 /** Writes one entry per line, so that two branches that both add an entry give a merge conflict. */
-export const formatLock = ({ firstId, nextId, schemas }: Lock): string =>
-  `{\n${firstId === undefined ? '' : `"firstId": ${firstId},\n`}"nextId": ${nextId},\n"schemas": [\n${schemas.map((entry) => JSON.stringify(entry)).join(',\n')}\n]\n}\n`
+export const formatLock = ({ firstId, nextId, retired, schemas }: Lock): string => {
+  const first = firstId === undefined ? '' : `"firstId": ${firstId},\n`
+  const gone = retired === undefined ? '' : `"retired": ${JSON.stringify(retired)},\n`
+  const entries = schemas.map((entry) => JSON.stringify(entry)).join(',\n')
+  return `{\n${first}"nextId": ${nextId},\n${gone}"schemas": [\n${entries}\n]\n}\n`
+}
 
 export const latest = (lock: Lock): ReadonlyMap<string, Locked> => {
   const byName = new Map<string, Locked>()

@@ -216,4 +216,10 @@ describe('the lock', () => {
     expect(found(checkSchemas({ sources: changed, lock })).join('\n')).toContain('It differs from the lock')
     expect(found(checkSchemas({ sources: sourcesOf([]), lock })).join('\n')).toContain('no .avdl file declares it')
   })
+
+  test('may keep a record that no file declares any more, if it names the record as retired', () => {
+    const retired = { ...lock, retired: ['toy.Poured'] }
+    expect(found(checkSchemas({ sources: sourcesOf([]), lock: retired }))).toEqual([])
+    expect(JSON.parse(formatLock(retired))).toEqual(retired)
+  })
 })
