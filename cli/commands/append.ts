@@ -70,14 +70,17 @@ const parse = (text: string): unknown => {
   }
 }
 
-const textOf = ({ type, key, position, eventId, outcome, changes }: Appended): string =>
-  position === null
-    ? `The ${type} of ${key} was not appended: ${outcomeText(outcome)}`
-    : `${position} ${type} of ${key} (event ${eventId}): ${outcomeText(outcome)}${changes ? '' : '; it changes no item'}`
+const textOf = (appended: Appended): string => {
+  const { type, key, position, eventId, changes } = appended
+  return position === null
+    ? `The ${type} of ${key} was not appended: ${outcomeText(appended)}`
+    : `${position} ${type} of ${key} (event ${eventId}): ${outcomeText(appended)}${changes ? '' : '; it changes no item'}`
+}
 
-const outcomeText = (outcome: Appended['outcome']): string => {
+const outcomeText = ({ outcome, eventId }: Pick<Appended, 'outcome' | 'eventId'>): string => {
   if (outcome.kind === 'refused') return `refused by the fold: ${outcome.refusal.code}: ${outcome.refusal.detail}`
-  if (outcome.kind === 'duplicate') return `a duplicate of event ${outcome.of}; nothing changed`
+  if (outcome.kind === 'duplicate')
+    return `${outcome.of === eventId ? 'it was applied before' : `a duplicate of event ${outcome.of}`}; nothing changed`
   if (outcome.kind === 'parked')
     return outcome.behind === true
       ? 'behind a parked event of its key; see: tributary parked'

@@ -165,15 +165,20 @@ const greeting = (
   `items:   ${config.dynamodb === undefined ? `embedded, in ${config.data}` : `DynamoDB at ${config.dynamodb.endpoint ?? 'AWS'}`}`,
   `series:  ${seriesIn(config)}`,
   `all commands: ${calledAs} --help`,
-  `a first token: ${calledAs} token create --user me${otherTokens(config)}${isEmbedded(config) ? '' : ', with the same environment'}`,
+  ...tokenHint(config, calledAs),
 ]
 
-/** A hint with the options that create a token for each other domain with an edge. Empty if there is no other domain. */
-const otherTokens = ({ domains: { records } }: Config): string => {
-  const others = records.slice(1).filter(({ edge }) => edge !== undefined)
-  return others.length === 0
-    ? ''
-    : ` (for another domain: ${others.map(({ domain }) => `--domain ${domain.name}`).join(', ')})`
+/** The command that creates a token for the first domain with an edge, and its options for the other domains. Empty if no domain has an edge. */
+const tokenHint = (config: Config, calledAs: string): readonly string[] => {
+  const { records } = config.domains
+  const [first, ...others] = records.flatMap((record) => (record.edge === undefined ? [] : [record.domain.name]))
+  if (first === undefined) return []
+  // `token create` without --domain uses the first of all domains.
+  const domain = first === records[0]?.domain.name ? '' : ` --domain ${first}`
+  const also =
+    others.length === 0 ? '' : ` (for another domain: ${others.map((name) => `--domain ${name}`).join(', ')})`
+  const where = isEmbedded(config) ? '' : ', with the same environment'
+  return [`a first token: ${calledAs} token create --user me${domain}${also}${where}`]
 }
 
 const seriesIn = ({ data, series }: Config): string => {
