@@ -27,7 +27,7 @@ export interface SortedBatch {
   readonly parkedOffsets: readonly number[]
   /** The log keys of the skipped events. */
   readonly parkedKeys: ReadonlySet<string>
-  /** The same offsets, by the name of the parked entry (`projection#key`). */
+  /** The skipped offsets, by the name of the entry of the parked key (`projection#key`). */
   readonly parkedByEntry: ReadonlyMap<string, readonly number[]>
 }
 
@@ -86,7 +86,7 @@ const sortRecords = (records: readonly LogRecord[], { codec, deciders, isParked 
 
 type OpenSpan = KeySpan & { readonly events: LoggedEvent[] }
 
-/** One span per decider and key, in the order of their first events. */
+/** Collects events into spans: one span per projection and key. The spans are in the order of their first events. */
 const createSpans = (deciders: readonly Decider[]) => {
   const byKey = deciders.map(() => new Map<string, OpenSpan>())
   const all: OpenSpan[] = []

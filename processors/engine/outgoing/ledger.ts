@@ -12,8 +12,8 @@ export interface Ledger {
    */
   once(id: string, send: () => Promise<Position | undefined>): Promise<Sent | 'later'>
   /**
-   * Resolves to those of the ids that need no further attempt, each with the position of its event. The position is undefined if an earlier
-   * release did not store it.
+   * Resolves to the ids whose events were sent, each with the position of its event. The position is undefined if an earlier release did
+   * not store it.
    */
   settled(ids: readonly string[]): Promise<ReadonlyMap<string, Position | undefined>>
 }
@@ -42,7 +42,7 @@ const CLAIM_MS = 60_000
 /** The prefix of the ledger's rows. */
 const SENT = 'SENT#'
 const sentKey = (id: string): Key => ({ PK: `${SENT}${id}`, SK: 'SENT' })
-/** True if no further attempt is needed. Earlier releases also stored the states `unconfirmed` and `refused`, which are final too. */
+/** True if the event must not be sent any more. Earlier releases also stored the states `unconfirmed` and `refused`, which are final too. */
 const isSettled = (entry: Entry | undefined): entry is Extract<Entry, { readonly state: 'sent' }> =>
   entry !== undefined && entry.state !== 'claimed' && entry.state !== 'free'
 const sentState = ({ position }: Sent): State => ({

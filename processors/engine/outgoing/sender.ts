@@ -10,7 +10,7 @@ import { isDerivedRow, type OutboxRow } from './outbox.ts'
 import { senderOf, type ServingPeriod } from './serving-periods.ts'
 
 /**
- * The input of one round of the sender. Both members are read together: with periods that are newer than the list of generations, the
+ * The input of one round of the sender. Both members must be read together. If the periods were newer than the list of generations, the
  * sender would remove rows that it must send.
  */
 export interface SendingGenerations {
@@ -64,7 +64,10 @@ interface Draining {
 
 const drain = async (parts: SenderParts, draining: Draining): Promise<void> => {
   const { store, partition, signal } = draining
-  /** The causes (`projection#key`) with an event that must wait. The later events of these causes wait too, so that they are appended in order. */
+  /**
+   * The keys (`projection#key`) of causing events whose derived event must wait. Later derived events of the same causing key wait too, so
+   * that they are appended in order.
+   */
   const waiting = new Set<string>()
   for await (const items of pages(
     store.reader(() => 0),
@@ -120,7 +123,7 @@ const sentBy = (row: Row, { generation, partition, periods }: Draining): 'this' 
   return sender === periods[0]?.generation ? 'serving' : 'earlier'
 }
 
-/** Sends the event of a row, unless an earlier event of the same cause waits. Resolves to undefined if the row must wait. */
+/** Sends the event of a row, unless an earlier derived event of the same causing key waits. Resolves to undefined if the row must wait. */
 const sendInOrder = async (parts: SenderParts, row: Row, waiting: Set<string>): Promise<Sent | undefined> => {
   const cause = `${row.projection}#${row.cause}`
   const sent = waiting.has(cause) ? 'later' : await appendOnce(parts, row)

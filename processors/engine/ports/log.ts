@@ -12,7 +12,7 @@ export interface LogRecord extends Position {
   readonly value: Uint8Array
   /** The names of the projections that skip this event, or `EVERY_PROJECTION`. They are from a verdict (poison/verdicts.ts) and not in the log. */
   readonly discarded?: readonly string[]
-  /** True if, by a verdict, this event crashes every process that folds it. Then it is folded only after an operator requests a retry. */
+  /** True if a verdict states that this event crashes every process that folds it. It is folded only after an operator requests a retry. */
   readonly crashes?: true
 }
 
@@ -45,9 +45,9 @@ export interface Subscriber {
   assigned(marks: Watermarks): Promise<number>
   /**
    * Receives the next records of one partition, in order and without gaps, one call at a time per partition. After the call resolves, a log
-   * that stores offsets of groups commits the next offset, for tools outside of the program. If the call throws, the log delivers the same
-   * records again. If it throws the fault `checkpoint-moved`, the log first calls `assigned` again and continues at the offset that
-   * `assigned` returns.
+   * with stored group offsets (Kafka) commits the next offset there. Only external tools read that offset. If the call throws, the log
+   * delivers the same records again. If it throws the fault `checkpoint-moved`, the log first calls `assigned` again and continues at the
+   * offset that `assigned` returns.
    */
   batch(records: readonly LogRecord[], assignment: Assignment): Promise<void>
   /** The partition is no longer assigned to this member: no further batch of it follows. */

@@ -29,7 +29,7 @@ export interface Verified {
   readonly events: number
   readonly items: number
   readonly differences: readonly Difference[]
-  /** The number of items that changed before each comparison, so that the result for them is unknown. */
+  /** The number of items that changed again before each read, so that it is unknown whether they differ from the fold of the log. */
   readonly moving: number
 }
 

@@ -62,7 +62,7 @@ const foldSkipped = async (
   const own = deciders.filter(
     ({ projection }) => entry.projection === EVERY_PROJECTION || projection.name === entry.projection,
   )
-  // A projection with its own entry for this key does not fold past that entry.
+  // If another projection has its own parked entry for this key, it folds only the events before its parked event.
   const isParked = (projection: string, key: string, offset: number) =>
     entries.some(
       (other) =>
