@@ -47,7 +47,7 @@ export const advance = async (parts: AdvanceParts): Promise<readonly AdvancedSpa
         const span = pending[index] as KeySpan
         results.set(span, await isolate(parts, span, error))
       }
-      // The other spans are folded again to find out whether they were applied. If there are none, the next commit only writes the checkpoint.
+      // The spans that were not rejected are folded again, as they may not be applied. With no such spans, the next commit only writes the checkpoint.
       pending = pending.filter((_, index) => !committed.spans.has(index))
       cache.forget()
       continue
@@ -91,7 +91,7 @@ const unlessRejected = (error: unknown): RejectedSpans => {
 
 /**
  * Folds the spans and loads the items that are missing. If another process folds the same events, loads the items again until two loads are
- * equal: only then do the items belong to the same moment.
+ * equal: only then do all items show the state of the same moment.
  */
 const foldAll = async (spans: readonly KeySpan[], cache: LoadingCache): Promise<readonly FoldedSpan[]> => {
   const folded = spans.map((span) => foldSpan(span, cache))

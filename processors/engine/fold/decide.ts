@@ -27,7 +27,7 @@ export interface Decision {
   readonly hasOutboxRows: boolean
 }
 
-/** The rules of other folders of the engine for the rows that an event writes. The caller passes them, so that `fold/` imports no other folder. */
+/** Functions of other engine folders for the rows that an event writes. The caller passes them, so that `fold/` imports no other folder. */
 export interface RowRules {
   /** Returns rows for the derived events of a result. Undefined if derived events are not sent. */
   readonly outbox: ((logged: LoggedEvent, result: Result, projection: string) => readonly Item[]) | undefined

@@ -106,8 +106,8 @@ const createSpans = (deciders: readonly Decider[]) => {
 const isPoison = (read: LoggedEvent | Poison): read is Poison => 'error' in read
 
 /**
- * Decodes a record. Returns its event, or `discarded` if a verdict discards the event for all projections. Returns a poison if the record
- * cannot be decoded, if the event has another key than the record, or if a verdict says that the event crashes processes.
+ * Decodes a record. Returns its event, or `discarded` if a verdict discards the event for all projections. Returns a `Poison` if the record
+ * cannot be decoded, if the event has another key than the record, or if a verdict states that the event crashes processes.
  */
 export const readRecord = (codec: Codec, record: LogRecord): LoggedEvent | Poison | 'discarded' => {
   const { partition, offset, key, value, timestamp, discarded, crashes } = record

@@ -97,7 +97,7 @@ export const foldSpan = ({ decider, events }: KeySpan, cache: ItemCache): Folded
 
 const NO_KEYS: readonly Key[] = []
 
-/** The items of the span in maps by PK and then by SK. With a joined key, each lookup would create and hash a new string. */
+/** Keeps the items of the span in maps by PK and then by SK. With a joined key, each lookup would create and hash a new string. */
 const createEntries = (cache: ItemCache, { isWrittenOnce }: Decider) => {
   const rows = new Map<string, Map<string, Entry>>()
   const misses: Key[] = []

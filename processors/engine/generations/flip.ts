@@ -159,8 +159,8 @@ export const parkedKeysIn = async (
   (await parkedIn(served, positions.keys())).filter((entry): entry is ParkedKey => entry.key !== null)
 
 /**
- * Returns for each parked key (`projection#key`) the offset from which on the serving generation sent nothing: the offset of the parked
- * event, or the first offset of the serving period if that is higher.
+ * Returns for each parked key (`projection#key`) the offset from which on the serving generation sent no derived events of this key: the
+ * offset of the parked event, or the first offset of the serving period if that is higher.
  */
 const unsentIn = (period: ServingPeriod, parked: readonly ParkedKey[]): ReadonlyMap<string, number> =>
   new Map(parked.map((entry) => [`${entry.projection}#${entry.key}`, Math.max(entry.offset, sendsFrom(period, entry))]))

@@ -84,7 +84,8 @@ export const openServing = async <G extends Opened>({
     const checked = serving
     if (checked === undefined || checked instanceof Fault) return
     const { store, generation: number } = checked
-    // Computed before the read: during the read, another check or a processor can move these positions past the result of the read.
+    // These positions are computed before the checkpoints are read. During the read they can grow, and would then exceed the result
+    // although the table lost nothing.
     const before = furthest(seen, written(number))
     const stored = await store.checkpoints()
     if (serving !== checked) return

@@ -91,8 +91,8 @@ const drain = async (parts: SenderParts, draining: Draining): Promise<void> => {
 const DERIVED_SECONDS = 24 * 60 * 60
 
 /**
- * Removes a row whose event was sent. Stores the position of the event for a day, for readers that wait until it is folded. If the position
- * is unknown, only removes the row.
+ * Removes a row whose event was sent. Stores the position of the event for a day, for readers that wait until the event is folded. If the
+ * position is unknown, only removes the row.
  */
 const remove = async (
   { clock, ttl }: SenderParts,
@@ -113,9 +113,9 @@ const remove = async (
 }
 
 /**
- * Returns which generation sends the event of a row: the generation that served at the row's position.
- * `this`: the generation of the row. `serving`: the serving generation, which has the same row. The row stays here until the event is sent,
- * because a flip can make this generation the sender. `earlier`: a generation that served before sends the event or has sent it.
+ * Returns which generation sends the event of a row: the one that served at the row's position. `this`: the generation of this outbox.
+ * `serving`: the serving generation, which has the same row in its outbox. The row stays in this outbox until the event is sent, because a
+ * flip can make this generation the sender. `earlier`: a generation that served before sends the event or has sent it.
  */
 const sentBy = (row: Row, { generation, partition, periods }: Draining): 'this' | 'serving' | 'earlier' => {
   const sender = senderOf(periods, { partition, offset: row._pos, projection: row.projection, key: row.cause })

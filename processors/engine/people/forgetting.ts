@@ -76,8 +76,8 @@ export const forget = async (parts: ForgetParts, subject: string): Promise<Forgo
 }
 
 /**
- * Adds the person's own log key in each domain, because the key store does not list it. This log key has the events that were derived for
- * the person.
+ * Adds the id of the person as a log key in each domain, because the key store may not list it. The events that were derived for the person
+ * have this log key.
  */
 const withOwn = (places: readonly PersonalLogKey[], subject: string): readonly PersonalLogKey[] => {
   const own = [...new Set(places.map(({ domain }) => domain))].map((domain) => ({ domain, key: subject }))
@@ -88,8 +88,8 @@ const withOwn = (places: readonly PersonalLogKey[], subject: string): readonly P
 }
 
 /**
- * The log keys of the person with events from the time before personal data was sealed, and the number of these events. The log key of such
- * an event is the id of the person.
+ * Returns the log keys of the person with events from the time before personal data was sealed, and the number of these events. The log key
+ * of such an event is the id of the person.
  */
 const plainPlaces = async (
   { keys, pipelines }: ForgetParts,

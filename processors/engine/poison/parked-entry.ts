@@ -61,7 +61,7 @@ export const parkedFrom = (
   waiting: behind.length,
 })
 
-/** The name of an entry within its partition: a key is parked once per projection, a record without a key by its offset. */
+/** The name of an entry within its partition. A key has one entry per projection. A record without a key is named by its offset. */
 export const parkedName = ({ projection, key, offset }: Pick<Parked, 'projection' | 'key' | 'offset'>): string =>
   `${projection}#${key ?? `@${offset}`}`
 

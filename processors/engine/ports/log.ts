@@ -38,7 +38,7 @@ export interface Watermarks {
 export interface Subscriber {
   /**
    * True if callers wait for the results of this subscriber. Then a log in the same process writes a large append in parts, and writes each
-   * part only after the subscriber has processed the part before. So the records of one key do not delay those of another key.
+   * part only after the subscriber has processed the part before. So callers with other keys need not wait for the whole append.
    */
   readonly isAwaited?: boolean
   /** Called when this member gets a partition. Resolves to the first offset to deliver. On an error, the log calls `failed` and tries again. */

@@ -88,7 +88,7 @@ export const verify = async (parts: VerifyParts): Promise<Verified> => {
   return { events, items, differences, moving }
 }
 
-/** Tombstones count as absent, because readers do not see them. */
+/** Returns the two sides of the comparison: the stored items and the folded items. Tombstones count as absent, because readers do not see them. */
 const sidesOf = ({ store, scratch, belongs = () => true }: VerifyParts) => {
   const counted = (side: ItemSide): ItemSide => ({
     ...(side.sorted && { sorted: side.sorted }),

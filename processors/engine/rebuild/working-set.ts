@@ -68,7 +68,7 @@ export const createWorkingSet = (target: BuildTarget, { limit, fresh, events }: 
   const { pack, itemOf, ...packer } = createPacker(target.packing, limit)
   const recent = createRecent()
   let slots = createSlots()
-  /** The slots that are being written. */
+  /** The slots whose items are being written to the local store. */
   let writingSlots = createSlots()
   /** The size of the changed items that are in memory as objects and not as bytes. */
   let weight = 0

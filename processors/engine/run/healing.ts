@@ -98,7 +98,7 @@ const guarded = async (
     found = await fold()
   })
   if (result === 'crashes') {
-    // A verdict applies to all projections. If only one projection parks the key, there is no verdict, because the others still fold this key.
+    // A verdict applies to all projections. If only one projection parks the key, no verdict is stored, because the others still fold this key.
     if (projection === EVERY_PROJECTION) await recordCrashing?.({ partition, offset, key })
     found = [
       {

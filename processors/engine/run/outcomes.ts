@@ -158,7 +158,8 @@ const createProgress = ({ store, clock, pollMs }: OutcomesParts) => {
   const tick = async () => {
     isTicking = true
     // Events that were folded before this process started, or before a flip, are not reported again. The checkpoints count these events as
-    // folded, so they are read once. The reads are not awaited: a store that does not respond must not keep a waiter past its timeout.
+    // folded, so this call reads the checkpoints once. The reads are not awaited: a store that does not respond must not keep a waiter past
+    // its timeout.
     void readCheckpoints()
     while (waiters.size > 0) {
       await clock.sleep(pollMs ?? TICK_MS)

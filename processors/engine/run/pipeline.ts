@@ -48,7 +48,7 @@ export interface Pipeline {
   refresh(): Promise<void>
   /** Runs a role in this process until the pipeline stops. */
   start(role: PipelineRole): Promise<void>
-  /** Folds the parked keys in the partitions of this process whose retry was requested. Resolves to the number of healed keys. */
+  /** Folds the events of the parked keys whose retry was requested, in the partitions of this process. Resolves to the number of healed keys. */
   heal(): Promise<number>
   /** Stops all roles of this process, in an order that loses no event. */
   stop(): Promise<void>
