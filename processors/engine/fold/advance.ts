@@ -47,7 +47,7 @@ export const advance = async (parts: AdvanceParts): Promise<readonly AdvancedSpa
         const span = pending[index] as KeySpan
         results.set(span, await isolate(parts, span, error))
       }
-      // The spans that were not rejected are folded again, as they may not be applied. With no such spans, the next commit only writes the checkpoint.
+      // The spans that were not rejected are folded again, as they may not be applied. If there are none, the next commit only writes the checkpoint.
       pending = pending.filter((_, index) => !committed.spans.has(index))
       cache.forget()
       continue

@@ -76,8 +76,8 @@ export const forget = async (parts: ForgetParts, subject: string): Promise<Forgo
 }
 
 /**
- * Adds the id of the person as a log key in each domain, because the key store may not list it. The events that were derived for the person
- * have this log key.
+ * Adds the id of the person as a log key in each domain of `places`, because the key store may not list it. The events that were derived
+ * for the person have this log key.
  */
 const withOwn = (places: readonly PersonalLogKey[], subject: string): readonly PersonalLogKey[] => {
   const own = [...new Set(places.map(({ domain }) => domain))].map((domain) => ({ domain, key: subject }))
