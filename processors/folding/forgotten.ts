@@ -7,11 +7,11 @@ import type { Change, Get, PersonalItems, Result } from '../../projections/proje
 import { tokenForgotten } from './tokens.ts'
 import { startWork, type Work } from './work.ts'
 
-/** The personal data of a domain's items. Tokens are not declared here, because every domain has them. */
+/** Declares which items of a domain contain personal data. Tokens are not declared here, because every domain has them. */
 export interface Forgetting {
   /**
-   * The partitions (PK) with items of a log key that can contain personal data of the person. Default: the partition of the user whose id
-   * is the log key.
+   * Returns the partitions (PK) of a log key whose items can contain personal data of the person. Default: the partition of the user whose
+   * id is the log key.
    */
   readonly partitions?: PersonalItems['partitions']
   readonly personal?: PersonalByKind
@@ -20,9 +20,10 @@ export interface Forgetting {
 }
 
 /**
- * Finds the items with personal data of a person, and folds `PersonForgotten`. The fold revokes the person's tokens and removes their
- * personal data from the other items that the event names. The result equals a fold of the same events without readable personal data. The
- * fold writes each item that the event names, even if the item does not change, so that every replay writes the same items.
+ * Returns `personalItems`, which finds the items with personal data of a person, and `personForgotten`, the fold of the event
+ * `PersonForgotten`. The fold revokes the person's tokens and removes the personal data from the other items that the event names. After
+ * it, the items are the same as if the personal data had never been readable. The fold writes each item that the event names, even if the
+ * item does not change, so that every replay writes the same items.
  */
 export const forgetting = ({ partitions = (key) => [userPartition(key)], personal = {}, also }: Forgetting = {}) => {
   const kinds = Object.entries(personal)

@@ -60,7 +60,7 @@ export const accessFolds: Omit<Folds<CommonEvent>, 'PersonForgotten'> = {
   ApiUsageSampled: apiUsageSampled,
 }
 
-/** The events that every domain shares. Their log key is a person. */
+/** The events that every domain shares. Their log key is the id of a person. */
 export const ACCESS_EVENTS: readonly string[] = [...Object.keys(accessFolds), 'PersonForgotten']
 
 /** Revokes the token of a forgotten person, because the name of a token is personal data. */

@@ -16,15 +16,15 @@ export interface AdvanceParts {
   readonly checkpoint?: Checkpoint
   /** Called for each span whose commit failed because a stored item was newer. */
   readonly conflicted?: () => void
-  /** Finds the event of a span that the store rejects (poison/rejected-spans.ts). Default: the fault `RejectedSpans` is thrown. */
+  /** Finds which event of a rejected span the store cannot store (poison/rejected-spans.ts). Default: `advance` throws the fault `RejectedSpans`. */
   readonly isolate?: (parts: AdvanceParts, span: KeySpan, error: unknown) => Promise<AdvancedSpan>
 }
 
 /**
- * Folds the spans and commits them. If a condition fails, another process has written: the call takes the stored items from the result of
- * the commit and folds again. The `_pos` of an item shows which events are already applied. Resolves when each event of each span is in the
- * items, or its span is poisoned. An event is poison if its fold throws or if the store rejects its items for good. Throws other faults of
- * the store; calling again is safe.
+ * Folds the spans and commits their changes. If another process has changed an item, the commit fails: then takes the stored items from the
+ * result of the commit and folds again. The `_pos` of an item shows which events are already applied. Resolves when each event of each span
+ * is in the items, or its span is poisoned. An event is poison if its fold throws or if the store rejects its items for good. Throws other
+ * faults of the store; calling again is safe.
  */
 export const advance = async (parts: AdvanceParts): Promise<readonly AdvancedSpan[]> => {
   const { store, series, spans, checkpoint, conflicted, isolate } = parts
@@ -47,7 +47,7 @@ export const advance = async (parts: AdvanceParts): Promise<readonly AdvancedSpa
         const span = pending[index] as KeySpan
         results.set(span, await isolate(parts, span, error))
       }
-      // The other spans are folded again to find out whether they were applied. If there are none, the next commit only writes the checkpoint.
+      // The spans that were not rejected are folded again, as they may not be applied. If there are none, the next commit only writes the checkpoint.
       pending = pending.filter((_, index) => !committed.spans.has(index))
       cache.forget()
       continue
@@ -71,7 +71,7 @@ const mergeResult = (results: Map<KeySpan, AdvancedSpan>, span: KeySpan, folded:
   })
 }
 
-/** First requires the checkpoint: a process that lost its partition must write no points, because a wrong point is never corrected. */
+/** Checks the stored checkpoint before the write: a process that lost its partition must not write points, because nothing corrects wrong points. */
 const writePoints = async (
   { store, series, checkpoint }: Pick<AdvanceParts, 'store' | 'series'> & { checkpoint: Checkpoint | undefined },
   points: FoldedSpan['points'],
@@ -80,7 +80,7 @@ const writePoints = async (
   await series?.write(points)
 }
 
-/** A checkpoint that the commit requires and does not move. */
+/** Returns a checkpoint for a commit that must not move it: the commit only checks that the stored checkpoint is still `from`. */
 export const unmovedCheckpoint = <C extends Checkpoint | undefined>(checkpoint: C): C =>
   checkpoint && { ...checkpoint, offset: checkpoint.from }
 
@@ -91,7 +91,7 @@ const unlessRejected = (error: unknown): RejectedSpans => {
 
 /**
  * Folds the spans and loads the items that are missing. If another process folds the same events, loads the items again until two loads are
- * equal: only then do the items belong to the same moment.
+ * equal: only then do all items show the state of the same moment.
  */
 const foldAll = async (spans: readonly KeySpan[], cache: LoadingCache): Promise<readonly FoldedSpan[]> => {
   const folded = spans.map((span) => foldSpan(span, cache))
@@ -119,7 +119,7 @@ interface LoadingCache extends ItemCache {
   forget(): void
 }
 
-/** The items that this batch loaded. With `peek` no cache is needed: each item can be read without await, and there is one writer. */
+/** Caches the items that this batch loaded. A store with `peek` needs no cache: it reads without await, and only this process writes to it. */
 const createItemCache = (store: Store): LoadingCache => {
   const items = new Map<string, Stored | undefined>()
   const { peek } = store

@@ -27,7 +27,7 @@ export interface Decision {
   readonly hasOutboxRows: boolean
 }
 
-/** The rules of other folders of the engine for the rows that an event writes. The caller passes them, so that `fold/` imports no other folder. */
+/** Functions of other engine folders for the rows that an event writes. The caller passes them, so that `fold/` imports no other folder. */
 export interface RowRules {
   /** Returns rows for the derived events of a result. Undefined if derived events are not sent. */
   readonly outbox: ((logged: LoggedEvent, result: Result, projection: string) => readonly Item[]) | undefined
@@ -54,7 +54,7 @@ export const APPLIED: Outcome = { kind: 'applied' }
 const NO_CHANGES: readonly Change[] = []
 const NO_POINTS: readonly Point[] = []
 
-/** One decider per projection. The first projection of the domain that folds an event type decides its outcome. */
+/** Returns one decider (projection and rules) per projection. The first projection that folds an event type decides the outcome of its events. */
 export const decidersOf = ({ projections, table }: Domain, rules: RowRules): readonly Decider[] => {
   const decided = new Set<string>()
   return projections.map((projection) => {
@@ -64,7 +64,7 @@ export const decidersOf = ({ projections, table }: Domain, rules: RowRules): rea
   })
 }
 
-/** The outcome and the changes of an event, given the items that `get` returns. A pure function: each replay gives the same decision. */
+/** Decides the outcome and the changes of an event from the items that `get` returns. A pure function: each replay makes the same decision. */
 export const decide = (decider: Decider, logged: LoggedEvent, get: Get): Decision => {
   const request = decider.decides.has(logged.event.type) ? logged.event.meta.request : null
   if (request === null) return judge(decider, logged, get)
@@ -135,7 +135,7 @@ const requestRow = (
   [ttl]: expiryOf(event),
 })
 
-/** The decision for a refusal or a duplicate: only a row with the outcome. No row if another projection decides the outcome of this type. */
+/** Decision for a refusal or a duplicate: its only change is a row with the outcome, or none if another projection decides this event type. */
 const notApplied = ({ decides, ttl }: Decider, logged: LoggedEvent, outcome: Outcome): Decision => ({
   outcome,
   changes: decides.has(logged.event.type)

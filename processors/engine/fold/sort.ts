@@ -27,7 +27,7 @@ export interface SortedBatch {
   readonly parkedOffsets: readonly number[]
   /** The log keys of the skipped events. */
   readonly parkedKeys: ReadonlySet<string>
-  /** The same offsets, by the name of the parked entry (`projection#key`). */
+  /** The skipped offsets, by the name of the entry of the parked key (`projection#key`). */
   readonly parkedByEntry: ReadonlyMap<string, readonly number[]>
 }
 
@@ -86,7 +86,7 @@ const sortRecords = (records: readonly LogRecord[], { codec, deciders, isParked 
 
 type OpenSpan = KeySpan & { readonly events: LoggedEvent[] }
 
-/** One span per decider and key, in the order of their first events. */
+/** Collects events into spans: one span per projection and key. The spans are in the order of their first events. */
 const createSpans = (deciders: readonly Decider[]) => {
   const byKey = deciders.map(() => new Map<string, OpenSpan>())
   const all: OpenSpan[] = []
@@ -106,8 +106,8 @@ const createSpans = (deciders: readonly Decider[]) => {
 const isPoison = (read: LoggedEvent | Poison): read is Poison => 'error' in read
 
 /**
- * Decodes a record. Returns its event, or `discarded` if a verdict discards the event for all projections. Returns a poison if the record
- * cannot be decoded, if the event has another key than the record, or if a verdict says that the event crashes processes.
+ * Decodes a record. Returns its event, or `discarded` if a verdict discards the event for all projections. Returns a `Poison` if the record
+ * cannot be decoded, if the event has another key than the record, or if a verdict states that the event crashes processes.
  */
 export const readRecord = (codec: Codec, record: LogRecord): LoggedEvent | Poison | 'discarded' => {
   const { partition, offset, key, value, timestamp, discarded, crashes } = record

@@ -32,19 +32,19 @@ export interface FoldedSpan {
   readonly poison?: { readonly logged: LoggedEvent; readonly error: unknown }
   /** The keys to load before the span is folded again. If there are such keys, all other fields of the result are invalid. */
   readonly misses: readonly Key[]
-  /** All keys that were read, if one of their items is at or after the first event: another process folded these events and may still write. */
+  /** All keys that were read, if the first event or a later one changed an item already: another process folds these events. Otherwise empty. */
   readonly contested: readonly Key[]
 }
 
 interface Entry {
   readonly key: Key
   now: Stored | undefined
-  /** The condition of the write: the `_pos` of the stored item before the open chunk. Null: there is no stored item. */
+  /** The `_pos` that the write requires: that of the stored item before the present chunk. Null: the write requires that no item is stored. */
   expect: number | null
   open: boolean
 }
 
-/** Folds the events of one key over the cached items and cuts the changes into chunks. Each chunk ends between two events. */
+/** Folds the events of one key with the cached items, and divides the changes into chunks. A chunk contains all changes of an event or none. */
 export const foldSpan = ({ decider, events }: KeySpan, cache: ItemCache): FoldedSpan => {
   const entries = createEntries(cache, decider)
   const outcomes: (Outcome | undefined)[] = []
@@ -97,7 +97,7 @@ export const foldSpan = ({ decider, events }: KeySpan, cache: ItemCache): Folded
 
 const NO_KEYS: readonly Key[] = []
 
-/** The items of the span in maps by PK and then by SK. With a joined key, each lookup would create and hash a new string. */
+/** Keeps the items of the span in maps by PK and then by SK. With a joined key, each lookup would create and hash a new string. */
 const createEntries = (cache: ItemCache, { isWrittenOnce }: Decider) => {
   const rows = new Map<string, Map<string, Entry>>()
   const misses: Key[] = []
@@ -180,7 +180,7 @@ const createChunks = ({ ttl, measure, leavesTombstone }: Decider) => {
   return { add, close }
 }
 
-/** A tombstone has the offset of the removal, so that an event that is folded again finds that it was applied. Readers do not see tombstones. */
+/** The `_pos` of a tombstone is the offset of the removal. A repeated fold of the event sees that it was applied. Readers do not see tombstones. */
 const tombstone = ({ PK, SK }: Key, { event, offset }: LoggedEvent, ttl: string): Stored =>
   ({
     PK,

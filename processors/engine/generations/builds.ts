@@ -36,7 +36,10 @@ export const createBuilds = ({ list, write, change }: Rows, now: () => number): 
       .find(({ lease }) => lease !== undefined && lease.holder !== holder && lease.holder !== over)
     if (found !== undefined) throw running(domain, found)
   }
-  /** The write includes the rows of the domain's other builds, so that one of two processes that take a lease at the same time fails. */
+  /**
+   * Writes the lease. The write includes the rows of the domain's other builds: if two processes take a lease at the same time, one of the
+   * writes fails.
+   */
   const take = async (
     domain: string,
     builder: Builder,

@@ -3,7 +3,7 @@ import type { Control } from './control.ts'
 import type { Generation } from './generation.ts'
 import { running, type Builder } from './lease.ts'
 
-/** A lock of one process, until the process releases the lock or ends for any reason. */
+/** A lock that one process has until it releases the lock or ends for any reason. */
 export interface Lock {
   release(): Promise<void>
 }
@@ -68,7 +68,7 @@ export const isBeingBuilt = async (
   return lock === undefined
 }
 
-/** Keeps the locks that this call takes, so that each lock is taken at most once. */
+/** Remembers the locks that `claim` has taken, so that it takes each lock at most once. */
 const createLocks = (storage: BuildPlace) => {
   const locks = new Map<number, Lock>()
   const lockOf = async (generation: number): Promise<Lock | undefined> => {

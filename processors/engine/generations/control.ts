@@ -10,7 +10,7 @@ import type { Store } from '../ports/store.ts'
 import type { ServingPeriod } from '../outgoing/serving-periods.ts'
 import type { TopicIdentity } from '../ports/log-admin.ts'
 
-/** The tables of the control rows and of the ledger of sent events. They are durable like the log, because they cannot be rebuilt from the log. */
+/** The tables of the control rows and of the ledger of sent events. They must be as durable as the log, because they cannot be rebuilt from it. */
 export const CONTROL_TABLE: TableSpec = { name: 'tributary-control', ttl: 'ttl', indexes: [] }
 export const LEDGER_TABLE: TableSpec = { name: 'tributary-ledger', ttl: 'ttl', indexes: [] }
 
@@ -54,8 +54,8 @@ export interface Control extends Builds, ImportLease {
   verified(domain: string, proof: Proof): Promise<void>
   lastVerified(domain: string): Promise<Proof | undefined>
   /**
-   * Moves the pointer in one write. Fault `control-conflict` if the version of the pointer is no longer `seen`, or if the generation does
-   * not follow the log.
+   * Changes the serving generation in one write. Fault `control-conflict` if the version of the pointer to it is no longer `seen`, or if
+   * the new generation does not follow the log.
    */
   flip(domain: string, to: ServingPeriod, seen: number): Promise<void>
   /**

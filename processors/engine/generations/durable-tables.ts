@@ -42,7 +42,7 @@ export const openDurableTables = async (
   return { control, ledger: await open(LEDGER_TABLE, 1) }
 }
 
-/** The fault of a command that only reads, before the first start. */
+/** Returns the fault of a command that only reads, if no pipeline was ever started. */
 export const notStarted = (domain?: string): Fault =>
   new Fault(
     'domain-unknown',

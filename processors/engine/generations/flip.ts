@@ -41,15 +41,15 @@ export interface Flipped {
   readonly isUnfollowed: boolean
 }
 
-/** The flip fails if a generation that no processor follows makes no progress for this long. */
+/** If no processor follows a generation, and the generation makes no progress for this long, the flip fails. */
 const STILL_MS = 5_000
 /** The time in which a processor must find a generation in the control table and join its group. */
 const JOIN_MS = 30_000
 const POLL_MS = 250
 
 /**
- * Waits until the target has folded the log up to its present end, and the serving generation too if a processor follows it. Then moves the
- * pointer in one conditional write.
+ * Waits until the target has folded the log up to its present end, and the serving generation too if a processor follows it. Then makes the
+ * target the serving generation in one conditional write.
  */
 export const flip = async (parts: FlipParts): Promise<Flipped> => {
   const { domain, control, log, admin, to } = parts
@@ -159,8 +159,8 @@ export const parkedKeysIn = async (
   (await parkedIn(served, positions.keys())).filter((entry): entry is ParkedKey => entry.key !== null)
 
 /**
- * Returns by parked key (`projection#key`) the offset from which the serving generation sent nothing: the parked event or the begin of the
- * serving period, whichever is later.
+ * Returns for each parked key (`projection#key`) the offset from which on the serving generation sent no derived events of this key: the
+ * offset of the parked event, or the first offset of the serving period if that is higher.
  */
 const unsentIn = (period: ServingPeriod, parked: readonly ParkedKey[]): ReadonlyMap<string, number> =>
   new Map(parked.map((entry) => [`${entry.projection}#${entry.key}`, Math.max(entry.offset, sendsFrom(period, entry))]))

@@ -31,7 +31,10 @@ export interface UnsentEvents {
   readonly offset: number
 }
 
-/** Stored with a generation while it is built, so that a resumed build has the same result as one that was not interrupted. */
+/**
+ * The parameters and the progress of a build. They are stored with the generation, so that a resumed build has the same result as one that
+ * was not interrupted.
+ */
 export interface BuildState {
   readonly ends: ReadonlyMap<number, number>
   /** The number of workers that share the keys. The checkpoints of a build are valid only for this number. */
@@ -50,7 +53,7 @@ export interface BuildState {
   readonly copied?: number
 }
 
-/** The members of a domain from which a generation is created. */
+/** The fields of a domain that a new generation is created from. */
 export type Versioned = Pick<Domain, 'name' | 'table' | 'foldVersion' | 'readableFrom'>
 
 /** The consumer group of a generation. */

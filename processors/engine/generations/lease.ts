@@ -7,7 +7,7 @@ export type Lease = {
   readonly holder: string
   /** The machine and folder where the holder works. A lock in this folder shows whether the holder's process is alive. */
   readonly place: string
-  /** The begin of the lease, in epoch milliseconds. `until` is its end. */
+  /** The start of the lease, in epoch milliseconds. `until` is its end. */
   readonly since: number
   readonly until: number
 }

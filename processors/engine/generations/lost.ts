@@ -9,8 +9,8 @@ import { EVERY_PROJECTION, type Log } from '../ports/log.ts'
 type Served = Pick<Store, 'checkpoints' | 'reader'>
 
 /**
- * The serving generation, for a rebuild or a flip that replaces it. If its table is missing, reads find no items, and `lostAt` returns the
- * checkpoints.
+ * Returns the serving generation, for a rebuild or a flip that replaces it. If its table is missing, reads return no items, and
+ * `checkpoints` returns the result of `lostAt`.
  */
 export const evenIfLost = (open: () => Promise<Served>, lostAt: () => Positions | Promise<Positions>): Served => {
   const reading =
@@ -52,9 +52,9 @@ export interface ReplacedGeneration extends Served {
 }
 
 /**
- * The serving generation, for a rebuild. If its table is missing, its checkpoints and its outbox are lost. So the build folds to the end of
- * the log, and writes an outbox row for every event derived since the generation began to serve (for a key that was parked in the
- * generation before it: since the key was parked). The ledger prevents that an event is sent twice.
+ * Returns the serving generation, for a rebuild. If its table is missing, its checkpoints and its outbox are lost. So the build folds to
+ * the end of the log. It writes an outbox row for every event derived since the generation began to serve. For a key that was parked in the
+ * generation before it, it writes these rows since the key was parked. The ledger prevents that an event is sent twice.
  */
 export const replacedEvenIfLost = (
   open: () => Promise<Served>,

@@ -15,6 +15,6 @@ export const totalOf = (positions: Positions): number =>
 export const missingTo = (ends: Positions, positions: Positions): number =>
   totalOf(ends) - totalOf(atMost(ends, positions))
 
-/** The positions, each at most at the end of its partition. */
+/** Returns the positions, but none beyond the end of its partition. */
 export const atMost = (ends: Positions, positions: Positions): Positions =>
   new Map([...ends].map(([partition, end]) => [partition, Math.min(end, positions.get(partition) ?? 0)]))

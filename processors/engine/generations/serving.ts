@@ -17,11 +17,11 @@ export interface ServingGeneration<G extends Opened> {
   /** The generation. Throws `table-missing` while its table does not exist. */
   current(): G
   /**
-   * The generation, for a request. Throws `table-missing` as `current`. Throws `table-rewound` while the table contains less than it
-   * contained before.
+   * Returns the generation, to answer a request. Throws `table-missing` as `current` does. Throws `table-rewound` while the table contains
+   * less than it contained before, for example after a restore from a backup.
    */
   answering(): G
-  /** The serving generation, if this release would misread its items; otherwise undefined. */
+  /** Returns the serving generation if this release is too old to read its items correctly. Otherwise undefined. */
   unreadable(): Generation | undefined
   /** Reads the pointer to the serving generation. Opens the generation if it is not open yet. */
   refresh(): Promise<void>
@@ -84,7 +84,8 @@ export const openServing = async <G extends Opened>({
     const checked = serving
     if (checked === undefined || checked instanceof Fault) return
     const { store, generation: number } = checked
-    // Computed before the read: during the read, another check or a processor can move these positions past the result of the read.
+    // These positions are computed before the checkpoints are read. During the read they can grow, and would then exceed the result
+    // although the table lost nothing.
     const before = furthest(seen, written(number))
     const stored = await store.checkpoints()
     if (serving !== checked) return

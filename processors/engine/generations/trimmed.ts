@@ -8,8 +8,8 @@ import { startPolling, type Polling } from '../timing/polling.ts'
 export type Trimmed = Pick<Watermarks, 'partition' | 'low'>
 
 /**
- * The partitions that do not begin at offset 0. The logs of this program keep all events, so an operator or a retention setting has removed
- * the first events.
+ * Returns the partitions that do not begin at offset 0. The logs of this program keep all events, so an operator or a retention setting has
+ * removed the first events.
  */
 export const trimmedIn = (marks: readonly Trimmed[]): readonly Trimmed[] =>
   marks.filter(({ low }) => low > 0).map(({ partition, low }) => ({ partition, low }))
@@ -47,7 +47,7 @@ export const watchTrimming = ({ log, clock, checkMs, failed }: TrimWatchParts): 
   })
 }
 
-/** A checkpoint outside of the log. `mark` is the begin of the partition (for a lower checkpoint) or its end (for a higher one). */
+/** A checkpoint outside of the log. `mark` is the first offset of the partition (if the checkpoint is lower) or its end (if it is higher). */
 interface Outside {
   readonly partition: number
   /** The next offset to fold. */

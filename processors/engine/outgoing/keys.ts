@@ -2,8 +2,8 @@ import type { Key } from '../../../projections/item.ts'
 import type { Position } from '../ports/log.ts'
 
 /**
- * The prefixes of rows in the table of a generation: `OUTBOX#` for derived events to send, `DERIVED#` for the positions of sent ones,
- * `TIMER#` for timers by due time, `ARMED#` for timers by name. Domains never write under these prefixes.
+ * The prefixes of rows in the table of a generation: `OUTBOX#` for derived events that are to be sent, `DERIVED#` for the positions of sent
+ * derived events, `TIMER#` for timers by due time, `ARMED#` for timers by name. Domains never write under these prefixes.
  */
 const OUTBOX = 'OUTBOX#'
 export const DERIVED = 'DERIVED#'

@@ -8,12 +8,13 @@ import type { Store } from '../ports/store.ts'
 export interface Ledger {
   /**
    * Calls `send` unless the event was sent before. Resolves to `later` if another process is sending the event. If `send` throws, throws
-   * the same error, and the next call calls `send` again. So an event can be appended twice: folds must recognise duplicates.
+   * the same error, and the next call calls `send` again. The failed attempt may have appended the event already, so folds must recognise
+   * duplicates.
    */
   once(id: string, send: () => Promise<Position | undefined>): Promise<Sent | 'later'>
   /**
-   * Resolves to those of the ids that need no further attempt, each with the position of its event. The position is undefined if an earlier
-   * release did not store it.
+   * Resolves to the ids whose events were sent, each with the position of its event. The position is undefined if an earlier release did
+   * not store it.
    */
   settled(ids: readonly string[]): Promise<ReadonlyMap<string, Position | undefined>>
 }
@@ -42,7 +43,7 @@ const CLAIM_MS = 60_000
 /** The prefix of the ledger's rows. */
 const SENT = 'SENT#'
 const sentKey = (id: string): Key => ({ PK: `${SENT}${id}`, SK: 'SENT' })
-/** True if no further attempt is needed. Earlier releases also stored the states `unconfirmed` and `refused`, which are final too. */
+/** True if the event must not be sent any more. Earlier releases also stored the states `unconfirmed` and `refused`, which are final too. */
 const isSettled = (entry: Entry | undefined): entry is Extract<Entry, { readonly state: 'sent' }> =>
   entry !== undefined && entry.state !== 'claimed' && entry.state !== 'free'
 const sentState = ({ position }: Sent): State => ({
@@ -65,8 +66,8 @@ export const createLedger = ({ store, clock, processName }: LedgerParts): Ledger
     )
   const isMine = (was: Entry | undefined): boolean => was?.state === 'claimed' && was.by === processName
   /**
-   * True if this process may write a claim. A claim of this process stays as it is: an earlier call stored it, but did not receive the
-   * response of the store.
+   * True if this process may write a claim: the event has no claim, or the claim of another process has expired. A claim of this process
+   * itself is not written again: an earlier call stored it, but did not receive the response of the store.
    */
   const canClaim = (was: Entry | undefined): boolean =>
     was === undefined ||

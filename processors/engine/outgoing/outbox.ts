@@ -25,7 +25,7 @@ export type OutboxRow = Item & {
 /** True for a row whose event is to be sent. False for a row of kind `effect`: only earlier releases stored such rows, and nothing sends them. */
 export const isDerivedRow = (row: Item): row is OutboxRow => row['kind'] === 'derived'
 
-/** One row per derived event of a result. */
+/** Returns one row per derived event of a result. */
 export const outboxOf =
   (codec: Codec) =>
   (logged: LoggedEvent, { derived = [] }: Result, projection: string): readonly OutboxRow[] =>

@@ -6,7 +6,7 @@ import { isOutbox, leavesTombstone } from './keys.ts'
 import { outboxOf } from './outbox.ts'
 import { timerChanges } from './timers.ts'
 
-/** The rules of a generation that follows the log: derived events and timers get rows, and each row must fit the limits of a table. */
+/** Returns the rules of a generation that follows the log: derived events and timers get rows, and each row must fit the limits of a table. */
 export const rowRulesOf = (table: Pick<TableSpec, 'indexes'>, codec: Codec): RowRules => ({
   outbox: outboxOf(codec),
   timers: timerChanges(codec),

@@ -10,7 +10,7 @@ import { isDerivedRow, type OutboxRow } from './outbox.ts'
 import { senderOf, type ServingPeriod } from './serving-periods.ts'
 
 /**
- * The input of one round of the sender. Both members are read together: with periods that are newer than the list of generations, the
+ * The input of one round of the sender. Both members must be read together. If the periods were newer than the list of generations, the
  * sender would remove rows that it must send.
  */
 export interface SendingGenerations {
@@ -64,7 +64,10 @@ interface Draining {
 
 const drain = async (parts: SenderParts, draining: Draining): Promise<void> => {
   const { store, partition, signal } = draining
-  /** The causes (`projection#key`) with an event that must wait. The later events of these causes wait too, so that they are appended in order. */
+  /**
+   * The keys (`projection#key`) of causing events whose derived event must wait. Later derived events of the same causing key wait too, so
+   * that they are appended in order.
+   */
   const waiting = new Set<string>()
   for await (const items of pages(
     store.reader(() => 0),
@@ -88,8 +91,8 @@ const drain = async (parts: SenderParts, draining: Draining): Promise<void> => {
 const DERIVED_SECONDS = 24 * 60 * 60
 
 /**
- * Removes a row whose event was sent. Stores the position of the event for a day, for readers that wait until it is folded. If the position
- * is unknown, only removes the row.
+ * Removes a row whose event was sent. Stores the position of the event for a day, for readers that wait until the event is folded. If the
+ * position is unknown, only removes the row.
  */
 const remove = async (
   { clock, ttl }: SenderParts,
@@ -110,9 +113,9 @@ const remove = async (
 }
 
 /**
- * Returns which generation sends the event of a row: the generation that served at the row's position.
- * `this`: the generation of the row. `serving`: the serving generation, which has the same row. The row stays here until the event is sent,
- * because a flip can make this generation the sender. `earlier`: a generation that served before sends the event or has sent it.
+ * Returns which generation sends the event of a row: the one that served at the row's position. `this`: the generation of this outbox.
+ * `serving`: the serving generation, which has the same row in its outbox. The row stays in this outbox until the event is sent, because a
+ * flip can make this generation the sender. `earlier`: a generation that served before sends the event or has sent it.
  */
 const sentBy = (row: Row, { generation, partition, periods }: Draining): 'this' | 'serving' | 'earlier' => {
   const sender = senderOf(periods, { partition, offset: row._pos, projection: row.projection, key: row.cause })
@@ -120,7 +123,7 @@ const sentBy = (row: Row, { generation, partition, periods }: Draining): 'this' 
   return sender === periods[0]?.generation ? 'serving' : 'earlier'
 }
 
-/** Sends the event of a row, unless an earlier event of the same cause waits. Resolves to undefined if the row must wait. */
+/** Sends the event of a row, unless an earlier derived event of the same causing key waits. Resolves to undefined if the row must wait. */
 const sendInOrder = async (parts: SenderParts, row: Row, waiting: Set<string>): Promise<Sent | undefined> => {
   const cause = `${row.projection}#${row.cause}`
   const sent = waiting.has(cause) ? 'later' : await appendOnce(parts, row)

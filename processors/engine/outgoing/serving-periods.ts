@@ -17,7 +17,7 @@ export interface CausedEvent {
   readonly key: string
 }
 
-/** The offset of the first event of the key for which the period sends the events that the projection derives. */
+/** Returns the offset from which on the period's generation sends the events that the projection derives from events of the key. */
 export const sendsFrom = (
   { from, parked }: ServingPeriod,
   { partition, projection, key }: Omit<CausedEvent, 'offset'>,

@@ -45,8 +45,8 @@ export interface Forgot {
 
 /**
  * Forgets a person, step by step: stops new keys, removes the personal data from the items, destroys the key, removes the data that was
- * added in the meantime, and clears the disks. Each step can be repeated, and the key store records the steps. So after a crash at any
- * point a second call has the same result.
+ * added to the items in the meantime, and erases the data from the disks. Each step can be repeated, and the key store records the steps.
+ * So after a crash at any point a second call has the same result.
  */
 export const forget = async (parts: ForgetParts, subject: string): Promise<Forgot> => {
   const { keys, ring, clock, progress = () => undefined } = parts
@@ -66,7 +66,8 @@ export const forget = async (parts: ForgetParts, subject: string): Promise<Forgo
   await keys.step(subject, 'destroyed')
   ring.evict(subject)
   progress(`${subject}: the key is destroyed`)
-  // During this pause, another process can still use the cached key. The next sweep also covers the events that were sealed in this time.
+  // During this pause, another process can still seal events with its cached key. After the pause, the second sweep removes their data from
+  // the items too.
   if (keys.shared) await clock.sleep(KEY_AGE_MS)
   const second = await sweepAll(parts, subject, places)
   const left = [...second.left, ...(await clear(parts, places))]
@@ -75,8 +76,8 @@ export const forget = async (parts: ForgetParts, subject: string): Promise<Forgo
 }
 
 /**
- * Adds the person's own log key in each domain, because the key store does not list it. This log key has the events that were derived for
- * the person.
+ * Adds the id of the person as a log key in each domain of `places`, because the key store may not list it. The events that were derived
+ * for the person have this log key.
  */
 const withOwn = (places: readonly PersonalLogKey[], subject: string): readonly PersonalLogKey[] => {
   const own = [...new Set(places.map(({ domain }) => domain))].map((domain) => ({ domain, key: subject }))
@@ -87,8 +88,8 @@ const withOwn = (places: readonly PersonalLogKey[], subject: string): readonly P
 }
 
 /**
- * The log keys of the person with events from the time before personal data was sealed, and the number of these events. The log key of such
- * an event is the id of the person.
+ * Returns the log keys of the person with events from the time before personal data was sealed, and the number of these events. The log key
+ * of such an event is the id of the person.
  */
 const plainPlaces = async (
   { keys, pipelines }: ForgetParts,

@@ -6,7 +6,7 @@ import { KEY_AGE_MS, type KeyStore, type Person, type PersonalLogKey } from '../
 
 /** The keys of the key store that are in memory. With them, a codec seals and opens personal data without await. */
 export interface Keyring {
-  /** The sealing for the codec of one domain. */
+  /** Returns the functions with which the codec of one domain seals and opens personal data. */
   sealing(domain: string): Sealing
   /** Removes a person from memory. Called after a step that can have changed the person's keys. */
   evict(subject: string): void
@@ -64,7 +64,7 @@ interface Parts {
 
 const sealingOf = ({ store, people, find, load }: Parts, domain: string): Sealing => {
   const ends = new Map((store.founding.plainBefore[domain] ?? []).map(({ partition, offset }) => [partition, offset]))
-  /** The keys (`subject id`) that the key store did not contain when their person was last read. */
+  /** The keys (`subject id`) that were missing in the key store when their person was last read. */
   const missingOnce = new Set<string>()
   const createKeys: Sealing['createKeys'] = (events) => {
     const wanted = new Map<string, PersonalLogKey[]>()

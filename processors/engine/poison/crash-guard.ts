@@ -24,10 +24,11 @@ export interface CrashGuardParts extends AttemptParts {
 }
 
 /**
- * The guard of one partition, from its assignment on. It stores only the first batch as an attempt. This is enough: a process stores its
- * progress, so an event that crashes the process later is in the first batch of the next process. If `MAX_ATTEMPTS` processes did not
- * finish the first batch, its events are folded one by one, each stored as an attempt before. An event is recorded as the cause only if
- * several processes crashed while they folded this event alone. Without `parts`, each batch is folded as a whole.
+ * Creates the crash guard of a partition when the partition is assigned. The guard stores only the first batch as an attempt. This is
+ * enough: a process stores its progress, so an event that crashes the process later is in the first batch of the next process. If
+ * `MAX_ATTEMPTS` processes did not finish the first batch, its events are folded one by one, and each is stored as an attempt before it is
+ * folded. An event is recorded as the cause only if several processes crashed while they folded this event alone. Without `parts`, each
+ * batch is folded as a whole.
  */
 export const createCrashGuard = (parts: CrashGuardParts | undefined): CrashGuard => {
   if (parts === undefined) return { fold: (records, _, process) => process(records) }

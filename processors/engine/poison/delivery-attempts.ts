@@ -56,9 +56,9 @@ const toAttempt = (item: Stored | undefined): DeliveryAttempt | undefined =>
     by: item['by'] as readonly string[],
   }
 
-/** The number of processes that may crash in a batch before its events are folded one by one. */
+/** The number of processes that may crash while they fold a batch, before its events are folded one by one. */
 export const MAX_ATTEMPTS = 2
-/** The number of processes that may crash in one event alone before the event is recorded as the cause. */
+/** The number of processes that may crash while they fold one event alone, before the event is recorded as the cause. */
 const MAX_ATTEMPTS_ALONE = 3
 /**
  * A process that still runs this long after it began a batch has not crashed in the batch: it is only slow, for example because it waits

@@ -27,8 +27,8 @@ export interface DiscardReason {
 
 /**
  * Discards the event at which a key is parked, and records this: no generation folds the event again, and the later events of the key are
- * folded. First marks the entries, so that no process heals the key in the meantime. A discard that was interrupted can be repeated.
- * Faults: `rebuild-running`, `discard-applied`, `parked-busy`.
+ * folded. First marks the entry of the parked key in each generation, so that no process heals the key in the meantime. A discard that was
+ * interrupted can be repeated. Faults: `rebuild-running`, `discard-applied`, `parked-busy`.
  */
 export const discard = async (
   parts: DiscardParts,
@@ -59,8 +59,8 @@ export const discard = async (
 }
 
 /**
- * The generations that follow the log, the serving one last. Throws `rebuild-running` if a generation is being built. A discard starts with
- * the entry of the serving generation, so an interrupted discard can be repeated until this entry is changed.
+ * Returns the generations that follow the log, the serving one last. The operator chose the event from the entry of the serving generation.
+ * This entry is changed last, so an interrupted discard can be repeated with it. Throws `rebuild-running` if a generation is being built.
  */
 const generationsToChange = async ({ domain, control, serving }: DiscardParts): Promise<readonly number[]> => {
   const generations = await control.generations(domain.name)
@@ -82,8 +82,9 @@ interface DiscardedEntry {
 }
 
 /**
- * The generation's entry at this event. Undefined if the generation has not reached the event, or if the key is parked at an earlier event.
- * Throws `discard-applied` if the generation has folded the event, and `parked-busy` if the entry is being retried.
+ * Returns the entry by which the generation parks the key at this event. Undefined if the generation has not reached the event, or if the
+ * key is parked at an earlier event. Throws `discard-applied` if the generation has folded the event, and `parked-busy` if the entry is
+ * being retried.
  */
 const entryAtEvent = async (
   { domain, store: open }: DiscardParts,
@@ -114,8 +115,8 @@ const entryAtEvent = async (
 }
 
 /**
- * Changes the entry if the key is still parked at this event. Resolves to true if the key is. A processor can change the entry at the same
- * time, when it skips events of the key: then `changeRow` repeats the change.
+ * If the key is still parked at this event, changes the entry and resolves to true. Otherwise resolves to false. If a processor changes the
+ * entry at the same time, because it skips events of the key, `changeRow` repeats the change.
  */
 const change = async (
   { store, key, offset }: DiscardedEntry,

@@ -61,7 +61,7 @@ export const parkedFrom = (
   waiting: behind.length,
 })
 
-/** The name of an entry within its partition: a key is parked once per projection, a record without a key by its offset. */
+/** The name of an entry within its partition. A key has one entry per projection. A record without a key is named by its offset. */
 export const parkedName = ({ projection, key, offset }: Pick<Parked, 'projection' | 'key' | 'offset'>): string =>
   `${projection}#${key ?? `@${offset}`}`
 
@@ -73,7 +73,10 @@ export const insertEntry = (parked: Parked): Span => [
   [{ put: { ...parked, _pos: parked.offset } as Stored, expect: null }],
 ]
 
-/** The entry after more events of the key were skipped. The write of this entry fails if another process has healed the key in the meantime. */
+/**
+ * Returns the entry after more events of the key were skipped. The write of this entry fails if another process has healed the key in the
+ * meantime.
+ */
 export const extendEntry = (was: StoredParked, through: number, offsets: readonly number[] = []): StoredParked => ({
   ...was,
   through: Math.max(was.through, through),
@@ -90,8 +93,8 @@ export const updateEntry = (was: StoredParked, now: StoredParked): Span => [[{ p
 export const replaceEntry = (was: StoredParked, parked: Parked): Span => [[replacing(was, parked)]]
 
 /**
- * Replaces the entry of a healed key by a tombstone with `through`. A process that is behind then finds that the events were healed, and
- * does not park the key again.
+ * Replaces the entry of a healed key by a tombstone that keeps `through`, the last skipped offset. A process that is behind then finds that
+ * the events up to this offset were healed, and does not park the key again.
  */
 export const removeEntry = (
   { PK, SK, through, _pos }: StoredParked,

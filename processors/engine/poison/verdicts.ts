@@ -39,7 +39,7 @@ const keyOf = (
   SK: `${String(partition).padStart(5, '0')}#${String(offset).padStart(16, '0')}#${projection}`,
 })
 
-/** The verdicts in the control table. */
+/** Stores the verdicts in the control table. */
 export const createVerdicts = (store: Store): Verdicts => {
   const list: Verdicts['list'] = async (domain) =>
     (
@@ -85,7 +85,10 @@ export interface VerdictReader {
   refresh(): Promise<void>
 }
 
-/** The log with the verdicts added to its records, as of the last refresh. Each read, and each assignment of a partition, refreshes first. */
+/**
+ * Returns the log with the verdicts added to its records. Reads the stored verdicts again before each read of the log, and when a partition
+ * is assigned.
+ */
 export const withVerdicts = <L extends Partial<Log>>(
   log: L,
   verdicts: () => Promise<readonly Verdict[]>,

@@ -17,20 +17,20 @@ export interface PersonalLogKey {
 /** The stored entry of one person. A person for whom no key was ever created has no entry. */
 export interface Person {
   readonly key: DataKey | undefined
-  /** The ids of destroyed keys. Data under such a key reads as forgotten. Data under a key that is neither here nor stored is an error. */
+  /** The ids of destroyed keys. Data that such a key sealed reads as forgotten. Data of a key that is neither listed here nor stored is an error. */
   readonly destroyed: readonly string[]
   readonly places: readonly PersonalLogKey[]
   /** True from the step `forgetting` to the step `forgotten`. During this time no key is created for the person. */
   readonly forgetting: boolean
 }
 
-/** Stored at the creation of the key store: its id and, per domain, the partition ends at that time. Events before these ends are not sealed. */
+/** The first record of a key store: its id and, per domain, the ends of the partitions at its creation. Events before these ends are not sealed. */
 export interface Founding {
   readonly id: string
   readonly plainBefore: { readonly [domain: string]: readonly LogPosition[] }
 }
 
-/** `forgetting`: no key is created from now on. `destroyed`: the key's bytes are deleted for good. `forgotten`: the person can get a new key. */
+/** The steps in order: `forgetting` (no new key is created), `destroyed` (the key's bytes are deleted), `forgotten` (a new key is possible again). */
 export type Step = 'forgetting' | 'destroyed' | 'forgotten'
 
 /** The maximum time for which a process keeps a key in memory. For this long, a process can still use a key that another process destroyed. */

@@ -12,7 +12,7 @@ export interface LogRecord extends Position {
   readonly value: Uint8Array
   /** The names of the projections that skip this event, or `EVERY_PROJECTION`. They are from a verdict (poison/verdicts.ts) and not in the log. */
   readonly discarded?: readonly string[]
-  /** True if, by a verdict, this event crashes every process that folds it. Then it is folded only after an operator requests a retry. */
+  /** True if a verdict states that this event crashes every process that folds it. It is folded only after an operator requests a retry. */
   readonly crashes?: true
 }
 
@@ -38,16 +38,16 @@ export interface Watermarks {
 export interface Subscriber {
   /**
    * True if callers wait for the results of this subscriber. Then a log in the same process writes a large append in parts, and writes each
-   * part only after the subscriber has processed the part before. So the records of one key do not delay those of another key.
+   * part only after the subscriber has processed the part before. So callers with other keys need not wait for the whole append.
    */
   readonly isAwaited?: boolean
   /** Called when this member gets a partition. Resolves to the first offset to deliver. On an error, the log calls `failed` and tries again. */
   assigned(marks: Watermarks): Promise<number>
   /**
    * Receives the next records of one partition, in order and without gaps, one call at a time per partition. After the call resolves, a log
-   * that stores offsets of groups commits the next offset, for tools outside of the program. If the call throws, the log delivers the same
-   * records again. If it throws the fault `checkpoint-moved`, the log first calls `assigned` again and continues at the offset that
-   * `assigned` returns.
+   * with stored group offsets (Kafka) commits the next offset there. Only external tools read that offset. If the call throws, the log
+   * delivers the same records again. If it throws the fault `checkpoint-moved`, the log first calls `assigned` again and continues at the
+   * offset that `assigned` returns.
    */
   batch(records: readonly LogRecord[], assignment: Assignment): Promise<void>
   /** The partition is no longer assigned to this member: no further batch of it follows. */

@@ -14,8 +14,8 @@ export interface Rejected {
 /** The series store port: the points of one generation. The store connects on the first call, so a store that is down delays only its callers. */
 export interface Series {
   /**
-   * Writes points, in any order and repeatedly. Resolves to the rejected points when the others are durable. Fault `series-unavailable`
-   * (retriable).
+   * Writes points, in any order and repeatedly. Resolves when the points are durable, to those that the store rejected. Fault
+   * `series-unavailable` (retriable).
    */
   write(points: readonly Versioned[]): Promise<readonly Rejected[]>
   /** All points, sorted by measure, dimensions (in the order of the spec) and instant. */

@@ -52,7 +52,7 @@ export interface Store {
    */
   commit(spans: readonly Span[], checkpoint?: Checkpoint): Promise<readonly SpanOutcome[]>
   checkpoints(): Promise<ReadonlyMap<number, number>>
-  /** Writes items without conditions, for a generation without readers. Items should be sorted by key. Calls `pace` with write units or items. */
+  /** Writes items without a check of `_pos`, best sorted by key. For a generation without readers only. `pace` receives write units or items. */
   bulk(items: Iterable<Stored> | AsyncIterable<Stored>, pace?: Pace): Promise<void>
   /** Yields all items of the table in pages, with expired items and without checkpoints. Partition keys have no particular order. */
   scan(): AsyncIterable<readonly Stored[]>

@@ -5,7 +5,7 @@ import { atMost, endsOf, missingTo, type Positions } from '../generations/positi
 import { sideBySide } from './side-by-side.ts'
 import type { Store } from '../ports/store.ts'
 
-/** The entries of both sides for one key, as they were read. */
+/** A comparison has a left and a right side. A pair is the entry of each side with the same key, as they were read. Undefined: the side has none. */
 export interface Pair<K, T extends K> {
   readonly key: K
   readonly left: T | undefined
@@ -17,9 +17,9 @@ type Unsettled<K, T extends K> = ReadonlyMap<string, Pair<K, T>>
 
 interface Comparison<K, T extends K> {
   readonly idOf: (key: K) => string
-  /** Reads every pair once. */
+  /** Reads both sides once and passes each pair to `see`. */
   readonly scan: (see: See<K, T>) => Promise<void>
-  /** Lets one side catch up with the other side: folds what the other side contains already. */
+  /** Lets one side catch up: folds into it the events that the other side contains already. */
   readonly advance: (round: number) => Promise<void>
   /** Reads these pairs again. This function may leave out a pair that neither side has any more. */
   readonly reread: (pairs: Unsettled<K, T>, see: See<K, T>) => Promise<void>
@@ -33,8 +33,8 @@ interface Comparison<K, T extends K> {
 }
 
 /**
- * Compares two sides while at least one of them changes: reads all pairs, lets one side catch up, and reads the unsettled pairs again.
- * Resolves to the number of pairs that remain unsettled after the last round.
+ * Compares two sides while at least one of them changes: reads all pairs, lets one side catch up, and reads again the unsettled pairs,
+ * whose result is not certain yet. Resolves to the number of pairs that are still unsettled after the last round.
  */
 export const compare = async <K, T extends K>({
   idOf,
@@ -76,8 +76,8 @@ interface ItemSides {
 const PAGE = 500
 
 /**
- * Reads each pair of items once. Reads two sorted stores side by side in one pass. Otherwise scans each store and loads the items with the
- * same keys from the other one.
+ * Reads each pair of items once. If both stores are sorted, reads them side by side in one pass. Otherwise scans each store and loads the
+ * items with the same keys from the other one.
  */
 export const scanItems = async ({ left, right, isRightStill }: ItemSides, see: See<Key, Stored>): Promise<void> => {
   if (left.sorted && right.sorted) {
@@ -145,7 +145,7 @@ interface CaughtUpParts {
 }
 
 interface StoreProgress {
-  /** The checkpoints, limited to the end of the log at the begin of the wait. */
+  /** The checkpoints, each at most at the end that its partition had when the wait began. */
   readonly positions: Positions
   readonly isAtEnd: boolean
 }
@@ -156,7 +156,10 @@ const POLL_MS = 20
 /** A verification waits at most this long for a processor that is behind, and then compares the stored items. */
 export const VERIFY_PATIENCE_MS = 5_000
 
-/** Waits until one of these: each store is at the present end of the log, no store makes progress, or `patienceMs` have passed. */
+/**
+ * Waits until one of these: each store is at the present end of the log, no store makes progress, or `patienceMs` have passed. Resolves to
+ * the progress of each store.
+ */
 export const untilCaughtUp = async (
   stores: readonly Pick<Store, 'checkpoints'>[],
   { log, clock, patienceMs = Infinity, signal }: CaughtUpParts,

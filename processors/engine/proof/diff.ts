@@ -36,7 +36,7 @@ export interface Diffed {
   readonly moving: number
   /** The number of rows of the engine in the serving generation. */
   readonly own: number
-  /** The checkpoints of the other generation at the begin. */
+  /** The checkpoints of the other generation when the comparison began. */
   readonly positions: ReadonlyMap<number, number>
 }
 
@@ -44,9 +44,9 @@ const ROUNDS = 30
 const PAUSE_MS = 20
 
 /**
- * Compares all items of two generations, in both directions, while both follow the log. A pair is counted only if both items belong to one
- * position of the log: either no item is at an event that the other generation has not folded, or no item changed while the other
- * generation folded further.
+ * Compares all items of two generations, in both directions, while both follow the log. One item of a pair can contain later events than
+ * the other item. So a different pair is counted in two cases only: each generation has folded past the last events of both items, or
+ * neither item changed while the other generation folded further.
  */
 export const diff = async (parts: DiffParts): Promise<Diffed> => {
   const { before, clock, signal } = parts
@@ -98,7 +98,7 @@ export const diff = async (parts: DiffParts): Promise<Diffed> => {
   }
 }
 
-/** For each generation, the offset below which all partitions are folded. Read before the items. */
+/** For each generation: all partitions are folded up to at least this offset. It is read before the items. */
 interface Bounds {
   readonly before: number
   readonly after: number
@@ -115,8 +115,8 @@ const leastOf = async (side: Side): Promise<number> => {
 }
 
 /**
- * Counts a pair as equal or different. Returns false, and counts nothing, if the two items can belong to different positions. Without
- * `bounds`, both items belong to the same position.
+ * Returns a function that counts a pair as equal or different. If the items differ and one of them can contain later events than the other,
+ * the function returns false and counts nothing. Without `bounds` it counts every pair.
  */
 const createJudge =
   ({ table, clock }: DiffParts, tallies: ReturnType<typeof createTallies>) =>
@@ -136,8 +136,8 @@ const createJudge =
   }
 
 /**
- * True if the item is below the bound. An absent item is below each bound if removals of this key leave tombstones: then the item has never
- * existed.
+ * True if the offset of the item's last event is below the bound. If removals of this key leave tombstones, an absent item has never
+ * existed, and the result is true for every bound.
  */
 const isWithin = (item: Stored | undefined, key: Key, bound: number): boolean =>
   item === undefined ? leavesTombstone(key) : item._pos < bound

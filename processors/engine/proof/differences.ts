@@ -9,14 +9,14 @@ export interface FieldChange {
   readonly after?: Value
 }
 
-/** An item that two generations have differently. */
+/** An item that differs between two generations. */
 export interface ItemChange extends Key {
   readonly kind: string
   readonly change: 'added' | 'removed' | 'changed'
   readonly fields: readonly FieldChange[]
 }
 
-/** The result for the items of one kind. */
+/** The counts of a comparison for the items of one kind. */
 export interface KindCount {
   readonly kind: string
   added: number
@@ -27,14 +27,14 @@ export interface KindCount {
   readonly fields: { [field: string]: number }
 }
 
-/** The kind of the item with this key: from the table's list of prefixes, otherwise the begin of PK and of SK. */
+/** Returns the name of an item's kind: from the table's list of key prefixes, or else made from the first parts of PK and SK (`USER#DAY#`). */
 const kindOf = ({ kinds = [] }: TableSpec, { PK, SK }: Key): string =>
   kinds.find(({ pk = '', sk = '', end = '' }) => PK.startsWith(pk) && SK.startsWith(sk) && SK.endsWith(end))?.name ??
   (isTimer({ PK, SK }) ? 'timer' : `${head(PK)}${head(SK)}`)
 
 const head = (text: string): string => /^[^#]*#?/.exec(text)?.[0] ?? ''
 
-/** The changed attributes. Leaves out the attributes of the engine, which begin with `_`. */
+/** Returns the changed attributes, without the attributes of the engine, which begin with `_`. */
 export const fieldChanges = (before: Item | undefined, after: Item | undefined): readonly FieldChange[] => {
   const [old, now] = [flat(before), flat(after)]
   const names = [...new Set([...old.keys(), ...now.keys()])]

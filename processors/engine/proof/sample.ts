@@ -5,8 +5,8 @@ import type { Parked } from '../poison/parked-entry.ts'
 import type { Store } from '../ports/store.ts'
 
 /**
- * Draws `count` keys of the log: the keys with the lowest values of `hash`. Each key has the same probability, whatever its number of
- * events. Reads the log once and decodes no event.
+ * Chooses `count` keys of the log: the keys with the lowest values of `hash`. With a random salt in `hash`, each key has the same
+ * probability, whatever its number of events. Reads the log once and decodes no event.
  */
 export const drawKeys = async (
   log: Pick<Log, 'read' | 'watermarks'>,
@@ -33,7 +33,7 @@ export const drawKeys = async (
 const last = (drawn: ReadonlyMap<string, number>): string =>
   [...drawn].reduce((highest, each) => (each[1] > highest[1] ? each : highest))[0]
 
-/** The log with only these keys. Reads one key with `readKey`, and several keys in one pass. */
+/** Returns the log with only the records of these keys. Reads one key with `readKey`, and several keys in one pass over the log. */
 export const onlyKeys = (
   log: Pick<Log, 'read' | 'readKey' | 'partitionOf'>,
   keys: readonly string[],
@@ -52,7 +52,10 @@ export const onlyKeys = (
   }
 }
 
-/** The log as the generation has folded it: from the parked event on, the events of a parked key are marked as discarded. */
+/**
+ * Returns the log as the generation has folded it: the parked event and the later events of its key are marked as discarded, so that a fold
+ * skips them.
+ */
 export const upToParked = <L extends Pick<Log, 'read'>>(
   log: L,
   parked: readonly Pick<Parked, 'partition' | 'offset' | 'key' | 'projection'>[],

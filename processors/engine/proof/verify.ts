@@ -29,7 +29,7 @@ export interface Verified {
   readonly events: number
   readonly items: number
   readonly differences: readonly Difference[]
-  /** The number of items that changed before each comparison, so that the result for them is unknown. */
+  /** The number of items that changed again before each read, so that it is unknown whether they differ from the fold of the log. */
   readonly moving: number
 }
 
@@ -88,7 +88,7 @@ export const verify = async (parts: VerifyParts): Promise<Verified> => {
   return { events, items, differences, moving }
 }
 
-/** Tombstones count as absent, because readers do not see them. */
+/** Returns the two sides of the comparison: the stored items and the folded items. Tombstones count as absent, because readers do not see them. */
 const sidesOf = ({ store, scratch, belongs = () => true }: VerifyParts) => {
   const counted = (side: ItemSide): ItemSide => ({
     ...(side.sorted && { sorted: side.sorted }),

@@ -1,7 +1,7 @@
 import type { Key, Stored } from '../../../projections/item.ts'
 import type { Store } from '../ports/store.ts'
 
-/** A local store that reads without await and writes many items in one transaction without conditions. */
+/** A local store that reads without await. It writes many items in one transaction and does not check their `_pos`. */
 export interface BuildTarget extends Store {
   readonly peek: (key: Key) => Stored | undefined
   /** The number of items. */
@@ -11,7 +11,7 @@ export interface BuildTarget extends Store {
     removes: readonly Key[],
     checkpoints: ReadonlyMap<number, number>,
   ): Promise<void>
-  /** Absent if the store cannot write packed items. */
+  /** Converts items to bytes before they are written. Absent if the store writes only objects. */
   readonly packing?: Packing
 }
 

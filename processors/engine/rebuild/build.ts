@@ -30,7 +30,7 @@ export interface BuildParts {
    * separately. Default: all keys.
    */
   readonly share?: (key: string | null) => boolean
-  /** The events for which the serving generation does not send. Only these events get outbox rows. Default: none. */
+  /** The events whose derived events the serving generation does not send. Only these events get outbox rows. Default: none. */
   readonly unsent?: readonly UnsentEvents[]
 }
 
@@ -44,8 +44,8 @@ export interface Built {
 }
 
 /**
- * Folds the log from the target's checkpoints to fixed ends. Makes the same decisions as a processor, in the order of the log, but writes
- * without conditions. Flushes items and checkpoints together, so that an interrupted build continues at its checkpoints.
+ * Folds the log from the target's checkpoints to fixed ends. Makes the same decisions as a processor, in the order of the log, but does not
+ * check `_pos` when it writes. Flushes items and checkpoints together, so that an interrupted build continues at its checkpoints.
  */
 export const build = async (parts: BuildParts): Promise<Built> => {
   const { log, target, ends, signal, share } = parts

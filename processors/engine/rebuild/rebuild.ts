@@ -82,7 +82,7 @@ export interface Rebuilt {
   readonly rejected: number
 }
 
-/** A running build. No processor follows the generation before the build is finished. A build that was left can be resumed. */
+/** A running build. No processor follows the generation before the build is finished. A build that was left unfinished can be resumed. */
 export interface Building {
   readonly generation: number
   /** Folds up to the present checkpoints of the serving generation. Resolves to the open local store. */
@@ -235,10 +235,10 @@ const paceOf = ({
     ? undefined
     : createPace({ clock, perSecond: writesPerSecond, ...(signal === undefined ? {} : { signal }) })
 
-/** The size of the working set in bytes for about one second of writes, so that the writes are spread evenly. */
+/** Returns the size of the working set in bytes for about one second of writes. With a larger one, writes would be rare and large instead of even. */
 const workingSetOf = (perSecond: number): number => Math.min(16 * 1024 * 1024, Math.max(16 * 1024, perSecond * 1024))
 
-/** The target with writes at the given pace. */
+/** Returns the target with its writes limited to the given pace. */
 export const pacedTarget = (target: BuildTarget, pace: Pace | undefined): BuildTarget => {
   if (pace === undefined) return target
   const write: BuildTarget['write'] = async (puts, removes, checkpoints) => {
@@ -249,8 +249,8 @@ export const pacedTarget = (target: BuildTarget, pace: Pace | undefined): BuildT
 }
 
 /**
- * The checkpoints of the serving generation, but not less than `folded`. The build does not fold past these positions, because derived
- * events are sent only for events that a processor folds.
+ * Returns the checkpoints of the serving generation, but not less than `folded`. The build does not fold past these positions: it sends no
+ * derived events, so a processor must fold all events that the serving generation has not folded.
  */
 const servedEnds = async ({ log, served }: RebuildParts, folded: Positions): Promise<Positions> => {
   const ends = atMost(await endsOf(log), await served.checkpoints())
@@ -258,8 +258,8 @@ const servedEnds = async ({ log, served }: RebuildParts, folded: Positions): Pro
 }
 
 /**
- * The events for which this build writes outbox rows. Must be read after the checkpoints: only then are the entries of all keys stored that
- * were parked before these checkpoints.
+ * Returns the events for which this build writes outbox rows. The parked entries must be read after the checkpoints: only then do they
+ * include every key that was parked before these checkpoints.
  */
 const unsentIn = async ({ served }: RebuildParts, ends: Positions): Promise<readonly UnsentEvents[]> => [
   ...(await parkedKeysIn(served, ends)).map(({ projection, key, offset }) => ({ projection, key, offset })),

@@ -11,7 +11,10 @@ import type { BuildParts } from './build.ts'
 import type { PointBuffer } from './point-buffer.ts'
 import type { WorkingSet } from './working-set.ts'
 
-/** A packed item has at most this many bytes per byte of its size: a number of one digit has the size 2 and is packed to up to 9 bytes. */
+/**
+ * A packed item (converted to bytes) has at most this many bytes per byte of `sizeOf`. The worst case is a number of one digit: its size is
+ * 2, and it is packed to up to 9 bytes.
+ */
 const PACKED = 5
 
 interface Folding {
@@ -46,7 +49,10 @@ export interface Replay {
   settle(): void
 }
 
-/** Folds records in the order of the log into `items`, without conditions. Used by a build and for the history of one key. */
+/**
+ * Folds records in the order of the log into `items`. Does not check `_pos`, because nothing else writes these items. Used by a build and
+ * for the history of one key.
+ */
 export const createReplay = (
   { domain, codec, unsent }: Pick<BuildParts, 'domain' | 'codec' | 'unsent'>,
   { items, points, parked, parkedBefore, through }: Folding,

@@ -1,10 +1,7 @@
 import type { Key, Stored } from '../../../projections/item.ts'
 import type { Packed, Packing } from './build-target.ts'
 
-/**
- * The place of an item in memory: as an object (`item`), packed (`bytes` from `start` to `end`), or both. If both are undefined, the item
- * was removed.
- */
+/** An item in memory: as an object (`item`), packed (its `bytes` from `start` to `end`), or both. If both are undefined, the item was removed. */
 export interface Slot extends Key {
   item: Stored | undefined
   bytes: Buffer | undefined
@@ -27,7 +24,7 @@ export interface Changes {
   readonly removes: readonly Key[]
 }
 
-/** Slots in a map by PK of maps by SK. With one map by a joined key, each lookup would create and hash a new string. */
+/** Keeps the slots in a map by PK of maps by SK. With one map by a joined key, each lookup would create and hash a new string. */
 export const createSlots = () => {
   const rows = new Map<string, Row>()
   let last: Row | undefined
@@ -79,13 +76,13 @@ export const createSlots = () => {
 const isPacked = (slot: Slot): slot is Slot & Packed => slot.bytes !== undefined
 
 /**
- * The additional bytes of a buffer, at most as many as the limit: room for items that are packed after the limit was reached and before the
- * next flush.
+ * The bytes of a buffer beyond its limit (fewer if the limit is smaller than this): room for the items that are packed after the limit was
+ * reached and before the next flush.
  */
 const SPARE = 1024 * 1024
 const NO_BYTES = Buffer.alloc(0)
 
-/** Packs items into one of two buffers while the other one is written. */
+/** Packs items (converts them to bytes) into one of two buffers while the other buffer is written to the store. */
 export const createPacker = (packing: Packing | undefined, limit: number) => {
   const arena = (): Buffer =>
     packing === undefined ? NO_BYTES : Buffer.allocUnsafeSlow(limit + Math.min(limit, SPARE))

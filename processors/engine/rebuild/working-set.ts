@@ -3,15 +3,18 @@ import type { BuildTarget } from './build-target.ts'
 import { createKeyFilter } from './key-filter.ts'
 import { createPacker, createSlots, type Slot } from './slots.ts'
 
-/** A bounded set of items in memory over a local store. A flush writes the changed items, sorted, and the checkpoints. */
+/** A limited number of items in memory, in front of a local store. A flush writes the changed items, sorted, and the checkpoints to this store. */
 export interface WorkingSet {
   find(key: Key): Stored | undefined
-  /** Registers items that the target has already. */
+  /** Registers items that the local store has already, so that `find` reads them from there. */
   registerStored(items: readonly Stored[]): void
   /** `weight` is at least the size of the item in the store, in bytes. */
   put(item: Item, offset: number, weight: number): void
   remove(key: Key): void
-  /** Packs the items that the last batch did not use. Called between two batches. */
+  /**
+   * Saves memory after a batch: converts changed items that were not used lately to bytes, and removes unchanged ones. Called between two
+   * batches.
+   */
   packIdle(): void
   isFull(): boolean
   /** Waits for the write of the last flush, then starts to write the changed items. Folding continues during the write. */
@@ -29,7 +32,7 @@ export interface WorkingSetOptions {
   readonly events: number
 }
 
-/** Tracks the slots that the present batch and the batch before used. */
+/** Tracks which slots (items in memory) the present batch and the batch before used. */
 const createRecent = () => {
   let batch = 0
   let used: Slot[] = []
@@ -42,7 +45,7 @@ const createRecent = () => {
       }
       return slot
     },
-    /** Begins a batch. Returns the slots that the batch before the last one used and the last batch did not use. */
+    /** Begins a batch. Returns the slots that the last batch did not use but the batch before it did. */
     next: (): readonly Slot[] => {
       const cold = usedBefore.filter((slot) => slot.batch !== batch)
       usedBefore = used
@@ -65,9 +68,9 @@ export const createWorkingSet = (target: BuildTarget, { limit, fresh, events }: 
   const { pack, itemOf, ...packer } = createPacker(target.packing, limit)
   const recent = createRecent()
   let slots = createSlots()
-  /** The slots that are being written. */
+  /** The slots whose items are being written to the local store. */
   let writingSlots = createSlots()
-  /** The size of the changed items that are not packed. */
+  /** The size of the changed items that are in memory as objects and not as bytes. */
   let weight = 0
   let writing: Promise<void> = Promise.resolve()
 

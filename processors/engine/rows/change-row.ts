@@ -5,7 +5,7 @@ import { removing, replacing, type Store } from '../ports/store.ts'
  * Changes one row that several processes write (compare-and-set). `next` receives the stored row (undefined: none) and returns the new row,
  * null to remove the row, or undefined to leave the row as it is. If another process changes the row at the same time, `next` is called
  * again with the changed row. Resolves to the row that is stored afterwards. `assumed` is the row that the caller expects (undefined:
- * none). If `assumed` is given, the first read is saved.
+ * none). With `assumed`, the call does not read the row before its first write.
  */
 export const changeRow = async <R extends Stored>(
   store: Pick<Store, 'load' | 'commit'>,

@@ -22,11 +22,11 @@ export const isStorableKey = (key: Key): boolean => {
   }
 }
 
-/** LMDB's limit for the parts of a key together, with one byte between two parts. An index key contains the item's key. */
+/** LMDB's limit for all parts of a key together, with one byte between two parts. The key of an index entry also contains the item's own key. */
 export const MAX_KEY_BYTES = 1_978
 /**
- * The size of `_pos` in bytes: its name and 16 digits, the maximum. It is counted for every position, so the size of an item does not
- * depend on its position.
+ * The size in bytes that is counted for `_pos`, whatever its value: its name and the maximum of 16 digits. So the size of an item does not
+ * depend on its position in the log.
  */
 const POS_BYTES = 13
 /** The maximum size of a tombstone in bytes, without its key. */

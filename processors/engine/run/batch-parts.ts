@@ -2,14 +2,15 @@ import type { LogRecord } from '../ports/log.ts'
 import type { ProcessorParts } from './processor-parts.ts'
 
 /**
- * The maximum number of records that an embedded store folds before other work of the process runs. Reads and commits of such a store do
- * not wait, so a long batch would block the process. A remote store gets the whole batch, because then it loads and writes each key once.
+ * The maximum number of records that are folded into an embedded store before other work of the process runs. Such a store reads and
+ * commits without await, so a long batch would block the process. A remote store gets the whole batch, because then it loads and writes
+ * each key once.
  */
 const PART_RECORDS = 16
-/** The maximum for a domain with a series store. It is larger, because each part costs one write of points. */
+/** The same maximum for a domain with a series store. It is larger, because each part costs one write of points. */
 const SERIES_PART_RECORDS = 256
 
-/** The parts of a batch, which are folded one after the other. */
+/** Returns the parts of a batch, which are folded one after the other. */
 export const partsOf = (
   records: readonly LogRecord[],
   { store: { peek }, series }: Pick<ProcessorParts, 'store' | 'series'>,

@@ -50,7 +50,7 @@ interface Saving {
   readonly tally: Tally
 }
 
-/** Writes the items first, then parks the keys of the poison, and then moves the checkpoint. */
+/** Writes the items first, then parks the keys of poison events, and then moves the checkpoint. */
 const saveBatch = async (work: PartitionWork, { records, through, checkpoint, tally }: Saving): Promise<void> => {
   const { store, series } = work.parts
   const sorted = await sortAndExtend(work, records, through)

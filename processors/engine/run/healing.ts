@@ -62,7 +62,7 @@ const foldSkipped = async (
   const own = deciders.filter(
     ({ projection }) => entry.projection === EVERY_PROJECTION || projection.name === entry.projection,
   )
-  // A projection with its own entry for this key does not fold past that entry.
+  // If another projection has its own parked entry for this key, it folds only the events before its parked event.
   const isParked = (projection: string, key: string, offset: number) =>
     entries.some(
       (other) =>
@@ -98,7 +98,7 @@ const guarded = async (
     found = await fold()
   })
   if (result === 'crashes') {
-    // A verdict applies to all projections. If only one projection parks the key, there is no verdict, because the others still fold this key.
+    // A verdict applies to all projections. If only one projection parks the key, no verdict is stored, because the others still fold this key.
     if (projection === EVERY_PROJECTION) await recordCrashing?.({ partition, offset, key })
     found = [
       {

@@ -157,8 +157,9 @@ const createProgress = ({ store, clock, pollMs }: OutcomesParts) => {
   /** One timer serves all waiters, because one timer per waiter would cost more time than most waits take. */
   const tick = async () => {
     isTicking = true
-    // Events that were folded before this process started, or before a flip, are not reported again. So the checkpoints are read once,
-    // because they contain these events. The reads are not awaited: a store that does not respond must not keep a waiter past its timeout.
+    // Events that were folded before this process started, or before a flip, are not reported again. The checkpoints count these events as
+    // folded, so this call reads the checkpoints once. The reads are not awaited: a store that does not respond must not keep a waiter past
+    // its timeout.
     void readCheckpoints()
     while (waiters.size > 0) {
       await clock.sleep(pollMs ?? TICK_MS)
@@ -179,7 +180,7 @@ const createProgress = ({ store, clock, pollMs }: OutcomesParts) => {
 }
 
 /**
- * The stored outcome, by one consistent read: from the outcome row of a refusal or a duplicate, or from the entry of a parked key.
+ * Reads the stored outcome with one consistent read: from the outcome row of a refusal or a duplicate, or from the entry of a parked key.
  * `applied` if neither exists.
  */
 const storedOutcome = async (

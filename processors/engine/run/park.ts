@@ -2,7 +2,7 @@ import type { Poison } from '../fold/sort.ts'
 import { parkKey } from '../poison/parking.ts'
 import type { PartitionWork } from './processor-parts.ts'
 
-/** Parks the keys of the poison. The events of these keys up to `through` are skipped. */
+/** Parks the keys of the poison events. The later events of these keys up to `through` are skipped. */
 export const park = async (work: PartitionWork, found: readonly Poison[], through: number) => {
   for (const poison of found) {
     const made = await parkKey({ store: work.parts.store, checkpoint: work.state.checkpoint() }, poison, through)

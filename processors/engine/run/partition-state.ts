@@ -8,7 +8,7 @@ export interface PartitionState {
   /** The next offset to process. */
   readonly next: number
   advance(next: number): void
-  /** The checkpoint for a commit. Without `offset`, the commit requires the checkpoint and does not move it. */
+  /** The checkpoint for a commit. Without `offset`, the commit only checks the stored checkpoint and does not move it. */
   checkpoint(offset?: number): Checkpoint
   isParked(projection: string, key: string, offset: number): boolean
   /** The parked entries of these keys. */

@@ -28,13 +28,16 @@ export interface Pipeline {
   readonly codec: Codec
   /** The serving generation. Throws `table-missing` while its table does not exist. */
   serving(): OpenGeneration
-  /** The serving generation, if this release would misread its items; otherwise undefined. */
+  /** Returns the serving generation if this release is too old to read its items correctly. Otherwise undefined. */
   unreadable(): Generation | undefined
-  /** The serving generation for one request. Throws `table-missing`, and `table-rewound` while its table contains less than it contained before. */
+  /**
+   * Returns the serving generation, to answer a request. Throws `table-missing`, and `table-rewound` while its table contains less than it
+   * contained before.
+   */
   answering(): OpenGeneration
   /** Reads the checkpoints of the serving generation. Throws `table-rewound` if its table contains less than it contained before. */
   confirm(): Promise<void>
-  /** The number of events that the log had when this process started and that are not folded at these positions. */
+  /** Returns the number of events that are not folded at these positions. Counts only events that the log had when this process started. */
   behindStart(positions: Positions): number
   /** The failure that stops the folding into the serving generation in this process; undefined if there is none. */
   stalled(): unknown
@@ -45,7 +48,7 @@ export interface Pipeline {
   refresh(): Promise<void>
   /** Runs a role in this process until the pipeline stops. */
   start(role: PipelineRole): Promise<void>
-  /** Folds the parked keys of this process whose retry was requested. Resolves to the number of healed keys. */
+  /** Folds the events of the parked keys whose retry was requested, in the partitions of this process. Resolves to the number of healed keys. */
   heal(): Promise<number>
   /** Stops all roles of this process, in an order that loses no event. */
   stop(): Promise<void>
@@ -159,7 +162,7 @@ const watchLog = (
     ? undefined
     : watchTrimming({ log, clock, checkMs, failed: (error) => observer.failed(domain.name, error) })
 
-/** Concurrent calls run one after the other. */
+/** Returns a function that runs `work`. Concurrent calls of it run one after the other. */
 const oneAtATime = (work: () => Promise<void>): (() => Promise<void>) => {
   let last: Promise<void> = Promise.resolve()
   return () => {

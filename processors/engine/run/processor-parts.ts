@@ -20,7 +20,10 @@ export interface ProcessorParts {
   readonly series?: Pick<Series, 'write'> | undefined
   readonly codec: Codec
   readonly clock: Clock
-  /** Stores each first batch as an attempt, so that the crash guard finds an event that crashes processes. Default: no crash guard. */
+  /**
+   * Stores the first batch of each assigned partition as an attempt, so that the crash guard finds an event that crashes processes.
+   * Default: no crash guard.
+   */
   readonly attempts?: DeliveryAttempts
   /** Stores the verdict that an event crashes processes. */
   readonly recordCrashing?: (event: CrashingEvent) => Promise<void>
@@ -29,7 +32,7 @@ export interface ProcessorParts {
   readonly parked?: (parked: Parked) => void
 }
 
-/** The arguments of the folding of one partition, by a batch or by a healing. */
+/** The arguments to fold events of one partition: for a batch, or for the healing of parked keys. */
 export interface PartitionWork {
   readonly parts: ProcessorParts
   readonly deciders: readonly Decider[]

@@ -13,7 +13,7 @@ export interface SendingParts {
   readonly generation: (generation: number) => Promise<OpenGeneration>
 }
 
-/** The sender of the outboxes and the timers. Each of them runs in this process only after `start`. */
+/** Creates the sender, which sends the outbox rows, and the timers. Each of them runs in this process only after `start`. */
 export const createSending = (
   { domain, control, processName, clock, observer, paces = PACES, ...parts }: PipelineParts,
   { log, partitions, generation }: SendingParts,

@@ -5,7 +5,7 @@ import type { Checkpoint } from '../ports/store.ts'
 import { checkpointMoved } from './fencing.ts'
 import type { ProcessorParts } from './processor-parts.ts'
 
-/** The partitions whose folding fails, each with its last failure. */
+/** Keeps the partitions whose folding fails, each with its last failure. */
 export const createStalls = () => {
   const stalled = new Map<number, unknown>()
   /** The number of revocations of each partition. It identifies an assignment: work that ends after its assignment records no failure. */

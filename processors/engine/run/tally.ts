@@ -38,7 +38,7 @@ export const createTally = (records: readonly LogRecord[]): Tally => {
   const addParked = (offset: number, reason: string, behind = false) => {
     const known = exceptions.get(offset)
     if (known?.kind !== 'parked') parked += 1
-    // An event can wait in one projection and be poison in another. Then its outcome is that of the poison.
+    // An event can wait in one projection and be poison in another. Then the outcome with the error of the poison is kept.
     if (known?.kind !== 'parked' || known.behind === true || !behind)
       exceptions.set(offset, behind ? { kind: 'parked', reason, behind } : { kind: 'parked', reason })
   }

@@ -15,7 +15,7 @@ export interface Polling {
   stop(): Promise<void>
 }
 
-/** The reason that is passed to `abort`. Without a reason, each abort would create an error with a stack. */
+/** The reason that is passed to `abort`. Without a reason, each abort would create an error with a stack, which takes time. */
 const WOKEN = 'woken'
 
 /**

@@ -2,7 +2,7 @@ import type { Clock } from '../ports/clock.ts'
 
 export interface Retry<T> {
   readonly clock: Pick<Clock, 'sleep'>
-  /** Return true for an error or a result after which the attempt must be repeated. Default of each: false. */
+  /** Each returns true for an error or a result after which the attempt must be repeated. Default: false. */
   readonly when: { readonly error?: (error: unknown) => boolean; readonly result?: (result: T) => boolean }
   /** Returns true if the attempts must end. Receives the number of retries so far. Default: never. */
   readonly until?: (retries: number) => boolean
