@@ -76,7 +76,7 @@ export const expandWithDocs = (schema: NamedSchema, known: ReadonlyMap<string, N
   return walk(schema, '') as NamedSchema
 }
 
-/** The form in which a walk writes the name and the doc of a type, and the doc of a field. */
+/** How `expand` and `expandWithDocs` write the name and the doc of a type, and the doc of a field. */
 interface Form {
   readonly heading: (name: string, doc: string | undefined) => Named
   readonly doc: (field: Field) => Pick<Field, 'doc'>

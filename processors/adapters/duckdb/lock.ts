@@ -17,7 +17,7 @@ export interface FileLock {
  */
 const ownLocks = new Map<string, Database | undefined>()
 
-/** The minimum for DuckDB, because a lock file contains no data. */
+/** The smallest limits that DuckDB accepts. They are enough, because a lock file contains no data. */
 const LIMITS = { threads: '1', memory_limit: '16MB' }
 
 /**
@@ -56,7 +56,7 @@ interface Duckdb {
   close(database: Database): void
 }
 
-/** Loads only the bindings, because every start and most commands take the lock, and `@duckdb/node-api` takes three times as long to load. */
+/** Loads only the bindings of DuckDB. `@duckdb/node-api` takes three times as long to load, and every start and most commands take the lock. */
 const loadDuckdb = async (): Promise<Duckdb> => {
   const { default: bindings } = await import('@duckdb/node-bindings')
   const config = bindings.create_config()

@@ -111,7 +111,7 @@ export const putRecords = (
   return open
 }
 
-/** The number of records from `taken` on that fit into the open block. At least 1. */
+/** The number of records from `taken` on that fit into the block that is not sealed yet. At least 1. */
 const roomIn = (open: Tail, ends: readonly number[], taken: number): number => {
   const begin = taken === 0 ? 0 : (ends[taken - 1] ?? 0)
   let count = 0
