@@ -62,7 +62,7 @@ const commandsTable = async (folder: string): Promise<void> => {
 
 const filler = fileURLToPath(new URL('./expenses-fill.js', import.meta.url))
 
-/** Fills a group in a child process, so that the garbage of the filling does not slow down the measuring process. */
+/** Fills a group in a child process, so that the memory that this uses does not slow down the measuring process. */
 const fill = async (data: string, expenses: number): Promise<void> => {
   const child = spawn(process.execPath, [filler, data, String(expenses)], { stdio: ['ignore', 'inherit', 'inherit'] })
   const [code] = (await once(child, 'exit')) as [number | null]

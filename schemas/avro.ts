@@ -36,7 +36,10 @@ interface ArraySchema {
   readonly type: 'array'
   readonly items: Schema
 }
-/** A primitive with an annotation. `logicalType: "bigint"` on a long is an annotation of this program: the whole 64-bit range, as BigInt. */
+/**
+ * A primitive with an annotation. With `logicalType: "bigint"`, an annotation of this program, a long has the whole 64-bit range and is read as a
+ * BigInt.
+ */
 interface AnnotatedSchema {
   readonly type: Primitive
   readonly logicalType?: string

@@ -25,7 +25,8 @@ const LIMITS = { threads: '1', memory_limit: '16MB' }
  * Never waits. Never removes the file: otherwise one process could lock the old file and another one the new file.
  *
  * The file is an empty DuckDB database. DuckDB takes an exclusive fcntl lock on each file that it opens for writing, and Node has no file locks.
- * In this process no other code may open the file, because closing any descriptor of it releases the lock. So a copy of the folder must omit `locks/`.
+ * In this process no other code may open the file, because closing any descriptor of it releases the lock. Copying a file opens and closes it, so a
+ * copy of the folder must omit `locks/`.
  */
 export const takeFileLock = async (path: string): Promise<FileLock | undefined> => {
   const duckdb = await loadDuckdb()

@@ -11,7 +11,7 @@ import { afterStep, beingForgotten, keysGone } from '../../engine/people/key-sto
 export const KEYS_TABLE: TableSpec = { name: 'tributary-keys', ttl: 'ttl', indexes: [] }
 
 export interface KeyTableOptions {
-  /** The store of the table: conditional writes and consistent reads. */
+  /** The store of the key table. It supports conditional writes and consistent reads. */
   readonly store: Store
   readonly wrapping: Wrapping
   /**

@@ -141,8 +141,8 @@ const changesOf = (spec: TableSpec, puts: readonly (Stored | Packed)[], removes:
 
 /**
  * Returns the functions with which a build encodes (packs) and decodes items. `pack` writes the item into `bytes` and returns its end position. It
- * returns -1 if the item does not fit, or if an index contains the item. Such an item must be written unpacked, because its index entries are
- * computed from it.
+ * returns -1 if the item does not fit, or if an index contains the item. Such an item must be written without packing, because its index entries are
+ * computed from its attributes.
  */
 const packingOf = ({ indexes }: TableSpec, tables: Writer['tables']): Packing => ({
   pack: (item, bytes, at) => {

@@ -14,8 +14,8 @@ export interface Tables {
   readonly members: Database<Membership, LmdbKey>
   readonly meta: Database<unknown, LmdbKey>
   /**
-   * Stores new shapes (lists of attribute names, see `openTables`). To be called in each batch that writes items, so that one transaction writes
-   * both.
+   * Stores new shapes (lists of attribute names, see `openTables`). To be called in each batch that writes items, so that one transaction writes the
+   * items and their shapes.
    */
   saveShapes(): void
   /**
