@@ -2,7 +2,7 @@ import type { Log } from '../processors/engine/ports/log.ts'
 import type { Codec } from '../schemas/codec.ts'
 import type { Event } from '../schemas/event.ts'
 
-/** Appends events in batches of this size. If the codec seals personal data, first creates the missing keys of the people in a batch. */
+/** Appends events in batches of `size` events. If the codec seals personal data, first creates the missing keys of the people in a batch. */
 export const appendAll = async (
   log: Pick<Log, 'append'>,
   codec: Codec,

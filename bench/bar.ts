@@ -24,7 +24,7 @@ export const requesterFor =
 const TAPS = 10
 const PARALLEL = 10
 
-/** Sets up devices as an owner does: claims each device, assigns it to its tap and creates its token. */
+/** Sets up devices over HTTP, as the owner of a bar does: claims each device, assigns it to its tap and creates its token. */
 export const openBars = async (
   server: Server,
   env: Readonly<Record<string, string>>,

@@ -12,7 +12,7 @@ import { printTable, quantile } from './table.ts'
 const [CONNECTIONS, SECONDS, ROUNDS, GROUPS] = [64, 6, 3, 16]
 const DAY = 86_400_000
 
-/** Creates groups of four people. Returns a request for each group: its owner adds an expense that the owner has paid for all four. */
+/** Creates groups of four people. Returns one request per group: the owner of the group adds an expense that the owner has paid for all four. */
 const openGroups = async (server: Server, env: Readonly<Record<string, string>>): Promise<readonly Post[]> => {
   const people = await Promise.all(Array.from({ length: 4 }, (_, nth) => makeToken(env, `bench-${nth}`, 'expenses')))
   const posts: Post[] = []
@@ -39,7 +39,7 @@ const openGroups = async (server: Server, env: Readonly<Record<string, string>>)
   return posts
 }
 
-/** Measures how fast expenses become durable and visible, next to a bare route that only validates and flushes. */
+/** Measures how fast expenses become durable and visible, compared with a bare route that only validates and flushes. */
 const commandsTable = async (folder: string): Promise<void> => {
   const env = { TRIBUTARY_DATA: join(folder, 'commands') }
   const server = await startTributary(env)
@@ -62,7 +62,7 @@ const commandsTable = async (folder: string): Promise<void> => {
 
 const filler = fileURLToPath(new URL('./expenses-fill.js', import.meta.url))
 
-/** Fills the group in a child process, so that its garbage does not slow down the measuring process. */
+/** Fills a group in a child process, so that the memory that this uses does not slow down the measuring process. */
 const fill = async (data: string, expenses: number): Promise<void> => {
   const child = spawn(process.execPath, [filler, data, String(expenses)], { stdio: ['ignore', 'inherit', 'inherit'] })
   const [code] = (await once(child, 'exit')) as [number | null]

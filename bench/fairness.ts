@@ -45,7 +45,9 @@ const measure = async (write: (nth: number) => Promise<unknown>, ms: number): Pr
   return times
 }
 
-/** Measures the writes of one tenant: alone, and while another tenant sends batches of 1,000 readings on four connections. Embedded. */
+/**
+ * Measures the writes of one tenant: alone, and while another tenant sends batches of 1,000 readings on four connections. Uses the embedded stores.
+ */
 export const fairnessBench = (): Promise<void> =>
   inFolder(async (folder) => {
     const env = { TRIBUTARY_DATA: join(folder, 'data') }

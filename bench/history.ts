@@ -47,7 +47,7 @@ const reader = {
   query: async () => ({ items: [] }),
 } as Reader
 
-/** Measures the time of history queries over a year of readings of one keg, with one reading per minute. Embedded. */
+/** Measures the time of history queries over a year of readings of one keg, with one reading per minute. Uses the embedded store (DuckDB). */
 export const historyBench = (): Promise<void> =>
   inFolder(async (folder) => {
     const stores = duckdbSeries({ folder })

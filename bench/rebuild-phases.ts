@@ -23,14 +23,20 @@ export interface PhaseResult {
   readonly events: number
   readonly items: number
   readonly seconds: number
-  /** The largest sample of anonymous memory, in MB. The mapped pages of the stores do not count, because they are cache of the operating system. */
+  /**
+   * The largest measured size of anonymous memory, in MB. It does not contain the mapped files of the stores, because the operating system can free
+   * their pages at any time.
+   */
   readonly anonymousMb: number
 }
 
 const [phase = '', folder = '', count = '0', kind = 'plain'] = process.argv.slice(2)
 const events = Number(count)
 const logs = lmdbLogs({ folder: `${folder}/log` })
-/** Opens the codec that fills the log. For a sealed log, the codec creates the key of each person in the data folder, for the other phases. */
+/**
+ * Opens the codec that encodes the events of the log. For a sealed log, the codec also creates the key of each person. The other phases read these
+ * keys.
+ */
 const writingCodec = async (): Promise<Codec> => {
   if (kind === 'plain') return openCodec()
   const keys = await openKeyFileStore({
@@ -108,7 +114,10 @@ const verifyAll = async (log: Log): Promise<number> => {
 
 const BATCH = 50_000
 
-/** The same I/O without the engine: writes the items of a rebuild, sorted. The time excludes the reads of the items. */
+/**
+ * Writes the items of a rebuild again, sorted and without the engine, so that the rebuild can be compared with its I/O alone. The returned time
+ * excludes the reads of the items.
+ */
 const writeSorted = async (): Promise<{ readonly seconds: number; readonly items: number }> => {
   const built = await open('tables')
   const target = await open('copied')

@@ -54,7 +54,8 @@ const measure = (events: number, kind: FilledFolder['kind']): Promise<readonly R
 
 /**
  * Measures a rebuild of the meals, compared with the same I/O without the engine, in interleaved rounds. Prints medians. `bench rebuild 200000` uses
- * 200,000 events. With `--sealed` the personal data in the log is sealed, as the program writes it, and both sides decrypt it.
+ * 200,000 events. With `--sealed` the personal data in the log is sealed, as the program writes it. Both the rebuild and the comparison then decrypt
+ * it.
  */
 export const rebuildBench = async (rest: readonly string[]): Promise<void> => {
   const kind = rest.includes('--sealed') ? 'sealed' : 'plain'

@@ -35,7 +35,7 @@ interface Measured {
   readonly appended: number
   readonly seconds: number
   readonly cpu: number
-  /** The number of written points of readings. Each point is one record. */
+  /** The number of points that were written for the readings. Each point counts as one record. */
   readonly records: number
 }
 

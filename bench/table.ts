@@ -1,7 +1,7 @@
 import { columnsIn, WIDTH } from '../cli/output.ts'
 import { formatTable } from '../cli/table.ts'
 
-/** Prints a table that fits the terminal. A benchmark only prints its results: no result makes it fail. */
+/** Prints a table that fits the terminal. Checks no limits: a benchmark never fails because of a slow result. */
 export const printTable = (title: string, rows: readonly (readonly (string | number)[])[]): void => {
   const [head = [], ...body] = rows.map((row) => row.map(String))
   const right = head.filter((_, column) => body.every((row) => /^[\d,.]+/.test(row[column] ?? '')))

@@ -13,7 +13,7 @@ import { printTable } from './table.ts'
 
 const codec = openCodec()
 
-/** The cost of these events by DynamoDB's documented rules, counted over local stores as `tributary cost` does. */
+/** Returns the cost of these events by DynamoDB's documented rules. Counts the writes to local stores, as `tributary cost` does. */
 const measureCosts = (domain: Domain, events: readonly Event[], windowMs: number): Promise<Costs> =>
   inFolder(async (folder) => {
     const stores = lmdbStores({ folder, temporary: true })
@@ -40,7 +40,10 @@ const measureCosts = (domain: Domain, events: readonly Event[], windowMs: number
     }).finally(() => stores.close())
   })
 
-/** The write units of the writes that the domain's source document (its specification) lists. Undefined if the workload does not list them. */
+/**
+ * Returns the write units of the writes that the specification of the domain prescribes for these events. Undefined if the workload does not name
+ * these writes.
+ */
 const sourceUnitsOf = ({ table }: Domain, { events, sourceItems }: WriteWorkload): number | undefined => {
   if (sourceItems === undefined) return undefined
   const before = new Map<string, Item>()
@@ -75,7 +78,10 @@ const rowsOf = async (domain: Domain, workload: WriteWorkload): Promise<readonly
   ]
 }
 
-/** Measures write units per event of every domain, next to those of the writes in the source documents. Counts the bookkeeping separately. */
+/**
+ * Measures the write units per event of every domain, compared with the writes that the domain's specification prescribes. Counts the writes of the
+ * program's own rows (bookkeeping) separately.
+ */
 export const writesBench = async (): Promise<void> => {
   const rows: (readonly string[])[] = []
   for (const { domain, benchmarks } of OUR_RECORDS)

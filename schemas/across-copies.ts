@@ -6,7 +6,7 @@ export const acrossCopies = (type: { readonly name: string; readonly prototype: 
   const mark = Symbol.for(`tributary.${type.name}`)
   Object.defineProperty(type.prototype, mark, { value: true })
   Object.defineProperty(type, Symbol.hasInstance, {
-    // A subclass inherits this function and is not marked.
+    // A subclass inherits this function but has no mark of its own, so it uses the normal check of `instanceof`.
     value(this: unknown, value: unknown): boolean {
       return this === type
         ? typeof value === 'object' && value !== null && mark in value

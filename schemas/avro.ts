@@ -36,7 +36,10 @@ interface ArraySchema {
   readonly type: 'array'
   readonly items: Schema
 }
-/** A primitive with an annotation. `logicalType: "bigint"` on a long is an annotation of this program: the whole 64-bit range, as BigInt. */
+/**
+ * A primitive with an annotation. With `logicalType: "bigint"`, an annotation of this program, a long has the whole 64-bit range and is read as a
+ * BigInt.
+ */
 interface AnnotatedSchema {
   readonly type: Primitive
   readonly logicalType?: string
@@ -76,7 +79,7 @@ export const expandWithDocs = (schema: NamedSchema, known: ReadonlyMap<string, N
   return walk(schema, '') as NamedSchema
 }
 
-/** The form in which a walk writes the name and the doc of a type, and the doc of a field. */
+/** How `expand` and `expandWithDocs` write the name and the doc of a type, and the doc of a field. */
 interface Form {
   readonly heading: (name: string, doc: string | undefined) => Named
   readonly doc: (field: Field) => Pick<Field, 'doc'>

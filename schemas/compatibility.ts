@@ -163,7 +163,7 @@ const numberChanges = (reader: RecordSchema, writer: RecordSchema): readonly str
   return found
 }
 
-/** A type without null. A name is replaced by the type with this name. */
+/** Removes null from a union, and replaces the name of a type by its definition. */
 const bare = (schema: Schema, named: ReadonlyMap<string, Schema>): Schema => {
   if (isUnion(schema)) return bare(schema.find((branch) => branch !== 'null') ?? 'null', named)
   return typeof schema === 'string' ? (named.get(schema) ?? schema) : schema

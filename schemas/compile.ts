@@ -50,8 +50,8 @@ const plain = (type: Type): void => {
 export const PERSONAL_FIELD: Type = avro.Type.forSchema(['null', 'bytes'], { wrapUnions: 'never' })
 
 /**
- * An event without its last field, `personal`, and with its own fields in one record `data`. A record within a record
- * adds no bytes, so this schema reads and writes the same bytes, and no fields are copied between objects.
+ * Returns the schema of an event without its last field, `personal`, and with the fields of the event in one record `data`. A record within a record
+ * adds no bytes, so this schema reads and writes the same bytes. It reads directly into `{ meta, data }`, so no fields are copied between objects.
  */
 export const headOf = ({ name, aliases, fields }: RecordSchema): RecordSchema => {
   const data: RecordSchema = {
@@ -71,7 +71,10 @@ export const headOf = ({ name, aliases, fields }: RecordSchema): RecordSchema =>
 const suffixed = (aliases: readonly string[] | undefined): { aliases?: readonly string[] } =>
   aliases === undefined ? {} : { aliases: aliases.map((alias) => `${alias}__data`) }
 
-/** The schema of `headOf` with the field `personal`. A guard reads `personal` as the position at which the personal record begins, or null. */
+/**
+ * Returns the schema of `headOf` with the field `personal`. The guard (the reader of this schema) reads `personal` as the position at which the
+ * personal record begins, or null.
+ */
 export const framedOf = (event: RecordSchema): RecordSchema => {
   const head = headOf(event)
   return {

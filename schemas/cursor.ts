@@ -7,7 +7,7 @@ export const LIMITS = {
   bytes: 256 * 1024,
   /** The maximum number of items in all arrays of one record together. */
   items: 65_536,
-  /** The maximum number of items that take no bytes, because the number of bytes does not limit how many of them a record claims. */
+  /** The maximum number of items that take no bytes. Without this limit, a short record could claim billions of such items. */
   weightless: 1024,
   /** The largest and the smallest long. Avro libraries compute in doubles, which are exact up to 2^53, and for negative longs only to -(2^52). */
   long: 2 ** 53 - 2,
@@ -84,7 +84,7 @@ export const readVarint = (cursor: Cursor): number => {
   return low & 1 ? -(half + 1) : half
 }
 
-/** Reads bytes five to ten of a varint. Returns their half, because zigzag uses the lowest bit of a varint for the sign. */
+/** Reads bytes five to ten of a varint. Returns half of their value, because zigzag uses the lowest bit of a varint for the sign. */
 const readHigh = (cursor: Cursor): number => {
   let high = 0
   let scale = 2 ** 27

@@ -8,7 +8,7 @@ import type { Registry } from './registry.ts'
 import { boundTo, keyIdOf, SEALED, unseal } from './sealing.ts'
 import type { LogPosition, Sealing } from './sealing.ts'
 
-/** Opens personal fields with the keys, or only collects the subjects whose keys are needed. */
+/** The keys that open personal fields. `keysOf` of the codec passes another implementation, which only collects the people whose keys are needed. */
 export type Opening = Pick<Sealing, 'opening' | 'isPlain'>
 
 export const createDecode = (

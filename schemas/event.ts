@@ -16,7 +16,7 @@ export interface EventMeta {
   readonly request: { readonly key: string; readonly hash: string } | null
 }
 
-/** Begins the stored form of an Idempotency-Key. Events of older releases contain the key itself. */
+/** The stored form of an Idempotency-Key begins with this text, and a hash follows. Events of older releases contain the key itself. */
 export const HASHED_KEY = 'sha256:'
 
 /** `meta.source` of an event that another event caused. */

@@ -1,4 +1,4 @@
-/** The fields of an event, from JSON that a person typed. They match the newest schema of the event. */
+/** Reads the fields of an event from JSON that a person typed, and checks them against the newest schema of the event. */
 import { definitionsOf, isUnion, shortName } from './avro.ts'
 import type { NamedSchema, RecordSchema, Schema } from './avro.ts'
 import { Fault } from './fault.ts'

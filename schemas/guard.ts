@@ -1,7 +1,7 @@
 /**
- * Reads a record by its writer's schema from untrusted bytes. The number of bytes limits the work: five bytes can claim a billion items, and a
- * decoder that trusts them blocks for minutes. A guard is also the fastest way to read, because it reads in one pass and creates objects from
- * literals.
+ * Reads a record by its writer's schema from untrusted bytes. Five bytes can claim a billion items, and a decoder that trusts them blocks for
+ * minutes. So a guard rejects a record that claims more items than its bytes can contain. A guard is also the fastest way to read, because it reads
+ * in one pass and creates objects from literals.
  */
 import { isPrimitive, isUnion } from './avro.ts'
 import type { EnumSchema, NamedSchema, RecordSchema, Schema } from './avro.ts'
@@ -97,7 +97,10 @@ const unionRead =
     return branch === undefined ? bad(cursor, `a union has no branch ${index}`) : branch(cursor)
   }
 
-/** Reads the number of items of the next block of an array. 0: the end of the array. A negative number is followed by the size in bytes. */
+/**
+ * Reads the number of items of the next block of an array. Returns 0 at the end of the array. If the stored number is negative, the size of the block
+ * in bytes follows it.
+ */
 const readCount = (cursor: Cursor, weight: number): number => {
   const signed = readVarint(cursor)
   const count = Math.abs(signed)

@@ -13,7 +13,7 @@ export interface Locked {
   readonly name: string
   readonly version: number
   readonly fingerprint: string
-  /** Self-contained, so that changes of other types do not change it. */
+  /** Contains the definitions of all types that it uses, so that changes in other schemas do not change it. */
   readonly schema: RecordSchema
 }
 
@@ -84,7 +84,7 @@ export const latest = (lock: Lock): ReadonlyMap<string, Locked> => {
   return byName
 }
 
-/** The current schemas of events and their personal records, each self-contained. */
+/** The current schemas of events and their personal records, each with the definitions of all types that it uses. */
 export const writtenNow = (sources: readonly Source[]): readonly RecordSchema[] => {
   const known = namesOf(sources)
   return sources

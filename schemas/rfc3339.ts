@@ -2,7 +2,10 @@ const INSTANT =
   /^(\d{4}-\d{2}-\d{2})[Tt]([01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,3})?(?:[Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/
 const DATE = /^\d{4}-\d{2}-\d{2}$/
 
-/** The years that a request and an appended event can name. Before 1900 the clocks of some places differed by more than a day. */
+/**
+ * The years that a request and an appended event can name. Earlier years are not allowed: before 1900 the local times of some places differed by more
+ * than a day.
+ */
 export const [FIRST_YEAR, LAST_YEAR] = [1900, 2199]
 export const EARLIEST = Date.UTC(FIRST_YEAR, 0, 1)
 export const LATEST = Date.UTC(LAST_YEAR + 1, 0, 1) - 1

@@ -6,7 +6,10 @@ import type { Field, NamedSchema, RecordSchema, Schema } from './avro.ts'
 import { Fault } from './fault.ts'
 import { readIdl } from './idl.ts'
 
-/** Exists only next to the sources. The compiled program is in dist/schemas/, so `SCHEMAS` is then the folder schemas/ of the package. */
+/**
+ * This file exists only next to the TypeScript sources. The compiled program is in dist/schemas/, so it uses the folder schemas/ of the package
+ * instead.
+ */
 const commonSource = new URL('./common.avdl', import.meta.url)
 export const SCHEMAS = existsSync(commonSource)
   ? new URL('./', import.meta.url)

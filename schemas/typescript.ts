@@ -1,4 +1,4 @@
-/** TypeScript types of a domain's schemas. */
+/** Generates the TypeScript types of a domain's schemas. */
 import { fullName, isPrimitive, isUnion, shortName } from './avro.ts'
 import type { Field, NamedSchema, Primitive, RecordSchema, Schema } from './avro.ts'
 import { ENVELOPE, isEvent, namesOf, personalName } from './sources.ts'

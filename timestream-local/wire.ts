@@ -12,7 +12,7 @@ export type Operation = (body: Body, request: IncomingMessage) => Body | Promise
 const bytesOf = async (request: IncomingMessage): Promise<Buffer> => {
   const parts: Buffer[] = []
   let size = 0
-  // A `throw` must not destroy the request, so that the caller gets the error.
+  // By default, a `throw` in this loop would destroy the request, and the caller would not get the error.
   for await (const part of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
     size += part.length
     if (size > MAX_BODY_BYTES)

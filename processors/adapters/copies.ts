@@ -1,4 +1,7 @@
-/** Tracks the running copies of an open database. The owner waits for `ended` before it closes the database: LMDB would end the process otherwise. */
+/**
+ * Tracks the running copies of an open database. LMDB ends the process if a database is closed during a copy. So the owner waits for `ended` before
+ * it closes the database.
+ */
 export const createCopies = () => {
   let ended: Promise<unknown> = Promise.resolve()
   return {

@@ -5,7 +5,7 @@ import type { Call, Expression, Frame, Sort, Window } from './tree.ts'
 
 const MAX_CHAIN = 500
 
-/** Parses operators of one precedence level from left to right. Each operator makes the tree one level deeper, so their number has a limit. */
+/** Parses operators of one precedence level from left to right. Their number has a limit, because each one makes the tree a level deeper. */
 const chain = (cursor: Cursor, next: (cursor: Cursor) => Expression, isOperator: () => boolean): Expression => {
   let left = next(cursor)
   for (let links = 0; isOperator(); links += 1) {

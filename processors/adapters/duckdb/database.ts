@@ -18,7 +18,7 @@ export interface Database {
 /** DuckDB may use only these resources, because it shares the machine with the rest of the program. */
 const LIMITS = { threads: '2', memory_limit: '256MB' }
 
-/** The first use of the database loads DuckDB, opens the file and runs `prepare`. If this fails, the next use tries again. */
+/** Returns a database whose first use loads DuckDB, opens the file and runs `prepare`. If this fails, the next use tries again. */
 export const openDatabase = (path: string, prepare: (connection: DuckDBConnection) => Promise<void>): Database => {
   let opened: Promise<{ readonly instance: DuckDBInstance; readonly writer: DuckDBConnection }> | undefined
   let lastWrite: Promise<unknown> = Promise.resolve()

@@ -17,7 +17,7 @@ export interface FileLock {
  */
 const ownLocks = new Map<string, Database | undefined>()
 
-/** The minimum for DuckDB, because a lock file contains no data. */
+/** The smallest limits that DuckDB accepts. They are enough, because a lock file contains no data. */
 const LIMITS = { threads: '1', memory_limit: '16MB' }
 
 /**
@@ -25,7 +25,8 @@ const LIMITS = { threads: '1', memory_limit: '16MB' }
  * Never waits. Never removes the file: otherwise one process could lock the old file and another one the new file.
  *
  * The file is an empty DuckDB database. DuckDB takes an exclusive fcntl lock on each file that it opens for writing, and Node has no file locks.
- * In this process no other code may open the file, because closing any descriptor of it releases the lock. So a copy of the folder must omit `locks/`.
+ * In this process no other code may open the file, because closing any descriptor of it releases the lock. Copying a file opens and closes it, so a
+ * copy of the folder must omit `locks/`.
  */
 export const takeFileLock = async (path: string): Promise<FileLock | undefined> => {
   const duckdb = await loadDuckdb()
@@ -56,7 +57,7 @@ interface Duckdb {
   close(database: Database): void
 }
 
-/** Loads only the bindings, because every start and most commands take the lock, and `@duckdb/node-api` takes three times as long to load. */
+/** Loads only the bindings of DuckDB. `@duckdb/node-api` takes three times as long to load, and every start and most commands take the lock. */
 const loadDuckdb = async (): Promise<Duckdb> => {
   const { default: bindings } = await import('@duckdb/node-bindings')
   const config = bindings.create_config()

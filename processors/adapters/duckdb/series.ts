@@ -91,7 +91,10 @@ async function* listPoints({ database, dictionary, tables }: Parts): AsyncGenera
 }
 
 const readerOf = ({ database, dictionary, tables }: Parts): SeriesReader => {
-  /** Returns the FROM and WHERE clauses of a stretch. Undefined: the stretch cannot contain points. To be called after the dictionary is loaded. */
+  /**
+   * Returns the FROM and WHERE clauses for the points of a measure, a filter and a time range. Undefined if no point can match. To be called after
+   * the dictionary is loaded.
+   */
   const clausesOf = ({ measure, where, from, to }: Stretch): string | undefined => {
     const ids = dictionary.idsWith(where)
     return ids.length === 0 || to <= from

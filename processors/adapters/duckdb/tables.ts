@@ -3,7 +3,7 @@ import type { PointValue, SeriesSpec, ValueType } from '../../../projections/ser
 import type { Versioned } from '../../engine/ports/series.ts'
 import type { Dictionary } from './dictionary.ts'
 
-/** The table of a measure. */
+/** The DuckDB table that contains the points of one measure. */
 export interface Table {
   readonly measure: string
   readonly columns: readonly { readonly name: string; readonly type: ValueType }[]
@@ -61,7 +61,7 @@ const append = (appender: DuckDBAppender, value: PointValue, type: ValueType) =>
   else appender.appendVarchar(String(value))
 }
 
-/** The point of a row of `SELECT *`. */
+/** Converts a row of `SELECT *` into a point. */
 export const pointOf = (
   [series, time, version, ...values]: readonly DuckDBValue[],
   { measure, columns }: Table,

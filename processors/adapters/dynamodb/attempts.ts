@@ -10,7 +10,7 @@ import { within } from '../within.ts'
  */
 export type Failure = 'throttled' | 'conflict' | 'unavailable' | 'missing' | 'rejected' | 'refused'
 
-/** Results of an attempt whose batch request left all or some of its items unprocessed. The rest is sent again. */
+/** An attempt returns one of these if DynamoDB processed no item, or only some items, of its batch. The other items are then sent again. */
 export const NOTHING_DONE = Symbol('nothing done')
 export const PARTLY_DONE = Symbol('partly done')
 type Partial = typeof NOTHING_DONE | typeof PARTLY_DONE
@@ -57,7 +57,10 @@ export const createAttempts =
     }
   }
 
-/** Limits all attempts of a call together to `patienceMs` milliseconds. Then aborts the pending request and throws `store-unavailable`. */
+/**
+ * Returns `attempts` with a time limit: all attempts of a call together take at most `patienceMs` milliseconds. At the limit, the pending request is
+ * aborted, and the call throws `store-unavailable`.
+ */
 export const withPatience =
   (attempts: Attempts, { clock, patienceMs }: { readonly clock: Clock; readonly patienceMs: number }): Attempts =>
   async <T>(what: string, attempt: Attempt<T>): Promise<T> => {
@@ -72,7 +75,7 @@ export const withPatience =
     throw tooLate()
   }
 
-/** This set and the next two contain the names of errors and of reasons of a cancelled transaction. */
+/** This set and the next two contain the names of errors, and of the reasons for which DynamoDB cancels a transaction. */
 const THROTTLED = new Set([
   'ThrottlingException',
   'ProvisionedThroughputExceededException',
@@ -116,7 +119,7 @@ const failureOf = (error: unknown): Failure => {
 
 const faultOf = (what: string, why: Failure, error: unknown): Fault => {
   const reason = reasonOf(error as ServiceError | undefined)
-  // The cause contains only the reason. The error itself contains the request with its tokens, and causes are logged.
+  // The program logs the cause. So the cause contains only the reason, not the error itself, which contains the request with its tokens.
   const cause = new Error(reason)
   switch (why) {
     case 'throttled':

@@ -15,7 +15,7 @@ export interface BulkConfig {
   readonly pace?: Pace | undefined
 }
 
-/** Writes items in batches without conditions. Use it only for a table that no reader uses yet. */
+/** Writes items in batches, and replaces existing items without checking their version. Use it only for a table that no reader uses yet. */
 export const bulk = async (
   table: Table,
   items: Iterable<Stored> | AsyncIterable<Stored>,

@@ -8,7 +8,7 @@ const keyOf = (partition: number): Attributes => ({ PK: { S: CHECKPOINTS }, SK: 
 
 const offsetOf = (item: Attributes | undefined): number => Number(item?.['offset']?.N ?? 0)
 
-/** True if a commit writes the checkpoint. */
+/** True if the commit moves the checkpoint, so that the new checkpoint must be written. */
 export const isMoved = ({ from, offset }: Checkpoint): boolean => from !== offset
 
 /** True if a commit must read the checkpoint first. False for a commit that only moves the checkpoint: the condition of that write checks it. */
@@ -16,8 +16,8 @@ export const isConfirmed = (spans: readonly Span[], checkpoint: Checkpoint): boo
   spans.length > 0 || !isMoved(checkpoint)
 
 /**
- * Throws `checkpoint-moved` if the table contains another checkpoint. To be called before the items of a commit are written, so that nothing is
- * written to a table that was replaced.
+ * Throws `checkpoint-moved` if the stored checkpoint is not the one that the commit expects. To be called before the items of the commit are written,
+ * so that nothing is written to a table that was deleted and created again.
  */
 export const confirmCheckpoint = async (
   { name, client, gate, attempts }: Table,
@@ -40,7 +40,7 @@ export const saveCheckpoint = async (table: Table, checkpoint: Checkpoint): Prom
         client.putItem({
           TableName: name,
           Item: { ...keyOf(partition), partition: { N: `${partition}` }, offset: { N: `${offset}` } },
-          // Accepts `offset` too: the checkpoint is already there if an earlier attempt was applied and its answer was lost.
+          // The condition also accepts `offset`, because an earlier attempt may have stored it although its answer was lost.
           ConditionExpression:
             from === 0 ? 'attribute_not_exists(PK) OR #offset IN (:from, :offset)' : '#offset IN (:from, :offset)',
           ExpressionAttributeNames: { '#offset': 'offset' },

@@ -3,9 +3,9 @@ import type { Item, Stored, Value } from '../../../projections/item.ts'
 import { Fault } from '../../../schemas/fault.ts'
 
 /**
- * Attributes in DynamoDB's format. Numbers are exact: a number is sent in its shortest decimal form, which is read as the same number. Whole
- * numbers beyond 2^53 are read as bigint, all other numbers as number. The marshaller of lib-dynamodb is not used, because it does not convert the
- * items of failed conditions, and it rejects or rounds large numbers.
+ * Attributes in DynamoDB's format. Numbers are exact: a number is sent in its shortest decimal form, which is read as the same number. Whole numbers
+ * beyond 2^53 are read as bigint, all other numbers as number. The marshaller of lib-dynamodb is not used. It rejects or rounds large numbers, and it
+ * does not convert the items that DynamoDB returns when a condition fails.
  */
 export type Attributes = Record<string, AttributeValue>
 

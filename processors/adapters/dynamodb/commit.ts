@@ -46,7 +46,7 @@ const commitSpan = async (table: Table, span: Span): Promise<SpanOutcome> => {
   return { applied: 'all' }
 }
 
-/** Returns undefined if the chunk was applied, otherwise the current items. */
+/** Returns undefined if the chunk was applied. Otherwise a condition failed, and it returns the current items of the keys in the chunk. */
 const commitChunk = async (table: Table, chunk: Chunk): Promise<readonly Stored[] | undefined> => {
   checkSize(table, chunk)
   const [first] = chunk
@@ -93,8 +93,8 @@ const isConditionFailure = (error: unknown): boolean =>
   error.CancellationReasons?.some(({ Code }) => Code === 'ConditionalCheckFailed') === true
 
 /**
- * Reads the items of one moment, in a transaction. The failed write transaction returns only the items whose conditions failed, and a batch read
- * could return some items from before another transaction and some from after it.
+ * Reads the items in a transaction, so that all of them are from the same moment. A batch read could return some items from before another
+ * transaction and some from after it. The answer of a failed write transaction contains only the items whose conditions failed.
  */
 const snapshot = ({ name, client, gate, attempts }: Table, keys: readonly Key[]): Promise<readonly Stored[]> =>
   attempts(`a read of ${name}`, async () => {

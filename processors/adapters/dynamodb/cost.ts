@@ -161,7 +161,10 @@ const createCountingStore = ({ table }: Domain, target: BuildTarget) => {
   }
 }
 
-/** Adds the cost of the source documents' write of an event: one transaction over its domain items, or a plain write if there is only one item. */
+/**
+ * Adds the cost of an event if it were written as the specification of the domain describes: one transaction for all its items, or a plain write if
+ * there is only one item.
+ */
 const addSourceCost = (
   sum: { domain: number; requests: number },
   chunk: Chunk,

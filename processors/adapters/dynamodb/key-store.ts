@@ -11,14 +11,17 @@ import { afterStep, beingForgotten, keysGone } from '../../engine/people/key-sto
 export const KEYS_TABLE: TableSpec = { name: 'tributary-keys', ttl: 'ttl', indexes: [] }
 
 export interface KeyTableOptions {
-  /** The store of the table: conditional writes and consistent reads. */
+  /** The store of the key table. It supports conditional writes and consistent reads. */
   readonly store: Store
   readonly wrapping: Wrapping
-  /** Creates the founding (the first entry) of a new store. Pass it only if no store existed before: a new store must never replace a lost store. */
+  /**
+   * Creates the founding (the first entry) of a new store. Pass it only if no store ever existed, because a new store must never replace a lost
+   * store. Without `found`, a missing store is an error.
+   */
   readonly found?: () => Promise<Founding>
 }
 
-/** A person's row. `key` is the wrapped data key. */
+/** A person's row. `key` is the person's data key, encrypted (wrapped) with the key-encryption key. */
 interface Row extends Omit<Person, 'key'> {
   readonly key: { readonly id: string; readonly wrapped: string; readonly wrapping: string } | undefined
 }
@@ -91,7 +94,10 @@ const foundingIn = async (store: Store, { wrapping, found }: Omit<KeyTableOption
   return { id: String(stored['id']), plainBefore: JSON.parse(String(stored['plainBefore'])) as Founding['plainBefore'] }
 }
 
-/** Returns the wrapping of a stored key by its id. Keys that were stored unwrapped stay readable after a key-encryption key is configured. */
+/**
+ * Returns the wrapping (encryption) with this id, which a stored key names. Keys that were stored unwrapped stay readable after a key-encryption key
+ * is configured.
+ */
 const wrappingOf = (wrapping: Wrapping, id: string): Wrapping => {
   if (id === wrapping.id) return wrapping
   if (id === NO_WRAPPING.id) return NO_WRAPPING
@@ -123,7 +129,10 @@ const itemOf = (subject: string, { key, destroyed, places, forgetting }: Row): I
   forgetting,
 })
 
-/** Returns the row with a key and these places (log keys with events about the person). Undefined if the row already has both. */
+/**
+ * Returns the row after adding a key and the places (log keys with events about the person) that it does not have yet. Undefined if nothing is
+ * missing.
+ */
 const withKeyAndPlaces = (
   row: Row,
   { subject, places, wrapping }: { subject: string; places: readonly PersonalLogKey[]; wrapping: Wrapping },

@@ -84,7 +84,10 @@ const rangeOf = ({
   return { conditions: [], values: {} }
 }
 
-/** The item as the query returns it. Every index contains the TTL attribute, but the query returns this attribute only if the index projects it. */
+/**
+ * Returns the attributes that the query must return. Every index contains the TTL attribute, so this function removes it unless the index lists it in
+ * `project`.
+ */
 const projectedItem = ({ spec }: Table, index: IndexSpec | undefined, attributes: Attributes): Item => {
   const item = toItem(attributes)
   if (index === undefined || index.project === 'all' || index.project.includes(spec.ttl)) return item

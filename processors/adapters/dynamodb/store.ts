@@ -45,7 +45,10 @@ export interface DynamoStore extends Store {
 export interface DynamoStores extends Stores {
   open(spec: TableSpec, generation: number): Promise<DynamoStore>
   create(spec: TableSpec, generation: number): Promise<DynamoStore>
-  /** Lets DynamoDB remove expired items. Not during a build: the build can be so late that its next events still need an expired item. */
+  /**
+   * Lets DynamoDB remove expired items. Must not be called during a build: a build folds old events, and their folds can still need items that have
+   * expired by now.
+   */
   enableTtl(spec: TableSpec, generation: number): Promise<void>
 }
 

@@ -46,7 +46,10 @@ export const createStreamFeed = (parts: StreamParts): ChangeFeed => ({
   },
 })
 
-/** Waits until the table has a stream: it is enabled when the generation follows the log. Undefined if the signal is aborted first. */
+/**
+ * Waits until the table has a stream, and returns its ARN. The stream is enabled when the generation begins to follow the log. Undefined if the
+ * signal is aborted first.
+ */
 const streamOf = ({ arn, clock }: StreamParts, signal: AbortSignal): Promise<string | undefined> =>
   retrying(arn, { clock, when: { result: (found) => found === undefined }, signal, pause: every(POLL_MS) })
 
@@ -55,7 +58,7 @@ const openShards = async (parts: StreamParts, arn: string, after: string | undef
   const iterators = new Map<string, string | null>()
   let shards = await shardsOf(parts, arn)
   let listedAt = parts.clock.now()
-  // Without a cursor the feed begins now: closed shards are skipped, and open ones are read from their end.
+  // Without a cursor, the feed returns only changes from now on. So it skips closed shards, and reads open shards from their end.
   if (after === undefined) {
     for (const shard of shards) {
       const id = shard.ShardId ?? ''
@@ -190,7 +193,7 @@ const orTrimmed = async <T>(request: Promise<T>): Promise<T> => {
   }
 }
 
-/** The change in a stream record. Undefined if no reader can see it: the change of a checkpoint, or the removal of a tombstone. */
+/** Returns the change in a stream record. Returns undefined for changes that no reader can see: of a checkpoint, and the removal of a tombstone. */
 const changeIn = ({ eventName, dynamodb, userIdentity }: StreamRecord): ItemChange | undefined => {
   const [after, before] = [dynamodb?.NewImage, dynamodb?.OldImage].map((image) =>
     image === undefined ? undefined : toStored(image as Attributes),
@@ -208,7 +211,10 @@ const changeIn = ({ eventName, dynamodb, userIdentity }: StreamRecord): ItemChan
   }
 }
 
-/** True if DynamoDB itself removed the item. The API names the field `PrincipalId`. Other services that forward records name it `principalId`. */
+/**
+ * True if DynamoDB itself removed the item, because it expired. The API names the field `PrincipalId`. Other services that forward records name it
+ * `principalId`.
+ */
 const isService = (identity: object | undefined): boolean => {
   const { PrincipalId, principalId } = (identity ?? {}) as {
     readonly PrincipalId?: string

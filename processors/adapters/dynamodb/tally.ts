@@ -37,7 +37,8 @@ export const createTally = (spec: TableSpec, counted?: (units: Units) => void): 
     const after = 'put' in write ? write.put : undefined
     if (write.expect === null) return { after }
     const before = remembered.get(keyOf('put' in write ? write.put : write.remove))
-    // If the old item is not remembered, it counts with the size of the new item, or of the key if the write removes the item.
+    // If the old item is not remembered, its size is unknown. It is then counted as large as the new item, or as the key if the write removes the
+    // item.
     return { after, before: before?._pos === write.expect ? before : (after ?? keyOnly(write)) }
   }
   const modeOf = (chunk: Chunk) => (chunk.length > 1 ? 'transaction' : 'single')

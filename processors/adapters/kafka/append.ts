@@ -69,7 +69,8 @@ export function createAppender({ topic, settings, partitionOf, openProducer, max
       }))
     })
     for (const { partition, parcel } of parcels) queueOf(partition).push(parcel)
-    // A queue waits for its request without a time limit. But the caller gets an answer at the deadline, so the unsettled parcels expire then.
+    // A queue waits for its request without a time limit. But the caller needs an answer at its deadline, so all its parcels without a result fail
+    // then.
     if (!(await within(clock, patienceMs, Promise.all(parcels.map(({ settled }) => settled)))))
       for (const { expire } of parcels) expire()
     queuedBytes -= bytes
@@ -136,7 +137,10 @@ interface Call {
 interface OwnParcel {
   readonly parcel: Parcel
   readonly settled: Promise<void>
-  /** Fails the parcel at its deadline: with `append-unknown` if a request contained the parcel, otherwise nothing of it was or will be written. */
+  /**
+   * Fails the parcel at its deadline. If a request contained the parcel, the fault is `append-unknown`. Otherwise the parcel was not and will not be
+   * written.
+   */
   expire(): void
 }
 

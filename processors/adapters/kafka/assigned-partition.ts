@@ -11,17 +11,17 @@ import type { OpenTopic } from './topic.ts'
 /** Consumes one assigned partition, without gaps: it accepts only records that begin at its next offset. */
 export interface AssignedPartition {
   readonly partition: number
-  /** Passes the records of a fetch from the next offset on to the subscriber. */
+  /** Passes the records of a fetch to the subscriber, beginning at the next offset. */
   consume(payload: EachBatchPayload): Promise<void>
   /** Skips the offsets up to `last`. To be called if a fetch contained only transaction markers, which are offsets without records. */
   skipMarkers(last: number): Promise<void>
   /** The next offset. Undefined while a batch runs, during a pause, or before the subscriber returned the first offset. */
   idleOffset(): number | undefined
-  /** Checks that the log still contains the next offset. The caller requested the watermarks when `idleOffset` was `from`. */
+  /** Checks that the log still contains the next offset. `from` is the value of `idleOffset` at the time when the caller requested the watermarks. */
   check(from: number, watermarks: Watermarks): Promise<void>
   /** The next offset, if the group has not committed it yet and no batch or commit runs. Otherwise undefined. */
   uncommittedOffset(): number | undefined
-  /** Reports the error and begins again with the subscriber's `assigned`. */
+  /** Reports the error, then calls the subscriber's `assigned` again and continues at the offset that it returns. */
   restart(error: unknown): void
   /** To be called when the partition is no longer assigned. Reports this to the subscriber and accepts no further records. */
   revoke(): void
@@ -65,7 +65,7 @@ interface State extends AssignedPartitionPlan {
 }
 
 const CONFIRMATIONS = 3
-/** Faults after which the consumption begins again with the subscriber's `assigned`. */
+/** After one of these faults, the subscriber's `assigned` is called again, and the consumption continues at the offset that it returns. */
 const RESTART_FAULTS = ['topic-recreated', 'topic-missing', 'log-trimmed', 'log-truncated', 'checkpoint-moved']
 
 export function consumePartition(plan: AssignedPartitionPlan): AssignedPartition {
@@ -176,7 +176,10 @@ async function confirmEnd(state: State, from: number): Promise<void> {
   if (watermarks.high < from && isAssigned(state)) throw truncated(topic.name, from, watermarks)
 }
 
-/** Runs the work alone. If the work fails, reports the error, and then begins again (`RESTART_FAULTS`) or fetches from `from` again. */
+/**
+ * Runs the work while no other batch of the partition runs. If the work fails, reports the error. Then restarts (after `RESTART_FAULTS`), or fetches
+ * from `from` again.
+ */
 async function runExclusively(state: State, from: number, run: () => Promise<void>): Promise<void> {
   state.activity = 'batch'
   state.work = run().then(

@@ -9,7 +9,7 @@ export type OnProduce = () => void
 
 const KEEP_ALIVE_MS = 60_000
 const PRODUCE = 0
-/** The kinds JoinGroup and SyncGroup. They have no time limit here, because the coordinator answers only when the other members have joined. */
+/** The numbers of JoinGroup and SyncGroup requests. They have no time limit here: the coordinator answers only when the other members have joined. */
 const GROUP_REQUESTS = [11, 14]
 
 /** Creates a client. Each use needs its own client, because a client shares state between its consumers of one group. */

@@ -18,8 +18,9 @@ const SYNC_GROUP = 14
 const MEMBERSHIP_ENDED = ['UNKNOWN_MEMBER_ID', 'ILLEGAL_GENERATION', 'FENCED_INSTANCE_ID']
 
 /**
- * Counts the session (milliseconds) from the time at which a heartbeat was sent, not at which its answer was read: if the process was paused in
- * between, the answer is old. Calls `lost` as soon as the client joins the group again, which is before the client gets other partitions.
+ * Watches if this consumer is still a member of its group. The coordinator removes a member that sends no heartbeat for `session` milliseconds. This
+ * time counts from the sending of an answered heartbeat, because the process can be paused before it reads the answer. Calls `lost` as soon as the
+ * client joins the group again, which is before the client gets other partitions.
  */
 export function watchMembership(
   consumer: Consumer,

@@ -13,7 +13,7 @@ export interface Parcel {
   readonly deadline: number
   /** True if the parcel must not be written any more: its append has failed, and no request contained the parcel yet. */
   isAbandoned(): boolean
-  /** True: a request with this parcel is passed to the client now. False: that request wrote nothing. */
+  /** `isSent` is true right before the client gets a request with this parcel. It is false after a request that certainly wrote nothing. */
   setSent(isSent: boolean): void
   written(offset: number): void
   failed(error: Error): void
@@ -144,7 +144,10 @@ async function deliver(all: readonly Parcel[], plan: PartitionQueuePlan): Promis
   }
 }
 
-/** Runs right before the client gets a request. Returns false if one of the parcels must not be written any more: the caller builds a new request. */
+/**
+ * Runs right before the client gets a request. Returns false if one of the parcels must not be written any more. The caller then builds a new
+ * request.
+ */
 function release(parcels: readonly Parcel[]): boolean {
   if (parcels.some((parcel) => parcel.isAbandoned())) return false
   for (const parcel of parcels) parcel.setSent(true)

@@ -63,7 +63,10 @@ export async function* readKey(
 
 interface BatchChannel {
   readonly subscriber: Subscriber
-  /** Sets the consumer's next offset. Without this call, a range that ends with offsets without records would never end. */
+  /**
+   * To be called with the consumer's next offset. The last offsets of a range can have no records. Only this call then shows that the range has
+   * ended.
+   */
   readonly advance: (next: number) => void
   /** Returns the next batch. Undefined at the end of the range. */
   next(): Promise<readonly LogRecord[] | undefined>

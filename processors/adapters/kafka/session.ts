@@ -166,7 +166,10 @@ function trackAssignedPartitions(
   }
 }
 
-/** Ignores the error of a consumer that has just crashed. The consumer that replaces it seeks and resumes by itself. */
+/**
+ * Runs a command for a consumer. Ignores the error if the consumer has just crashed, because the consumer that replaces it seeks and resumes by
+ * itself.
+ */
 function unlessEnded(command: () => void): void {
   try {
     command()

@@ -137,7 +137,7 @@ const parseLine = (text: string, { path, start }: { path: string; start: number 
     const line = JSON.parse(text) as Line
     if (typeof line === 'object' && line !== null && ('founding' in line || typeof line.of === 'string')) return line
   } catch {
-    // Text that is not JSON gets the same fault below as JSON of another form.
+    // A line that is not JSON gets the fault below, like JSON without the expected fields.
   }
   throw damaged(path, start)
 }

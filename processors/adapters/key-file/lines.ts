@@ -1,8 +1,8 @@
 import type { Founding, Person, PersonalLogKey, Step } from '../../engine/ports/key-store.ts'
 
 /**
- * A line of the key file, as JSON. The lines are applied in their order. `of` is the person, `secret` the new key of the person in hex digits,
- * `at` a log key that has events about the person, and `step` a step of forgetting the person.
+ * A line of the key file, as JSON. The lines are applied in their order. `of` is the person, `secret` the new key of the person in hex digits, `at` a
+ * log key that has events about the person. `step` is the progress of forgetting the person, such as `destroyed`.
  */
 export type Line =
   | { readonly founding: Founding }

@@ -9,7 +9,10 @@ export interface KeyFileOptions {
   readonly path: string
   /** `read`: for a process that reads the file while another process writes it. */
   readonly mode: 'write' | 'read'
-  /** Creates the founding (the first entry) of a new store. Pass it only if no store existed before: a new store must never replace a lost store. */
+  /**
+   * Creates the founding (the first entry) of a new store. Pass it only if no store ever existed, because a new store must never replace a lost
+   * store. Without `found`, a missing store is an error.
+   */
   readonly found?: () => Promise<Founding>
   /** The minimum number of bytes of an intact file. A shorter file is rejected with `key-store-cut`. Default: 0. */
   readonly least?: number
@@ -24,7 +27,7 @@ export const openKeyFileStore = async ({ path, mode, found, least }: KeyFileOpti
     foundKeyFile(path, await found())
   }
   const file = openKeyFile(path, mode, least)
-  // Erases destroyed keys again: the process may have been killed after it wrote the step `destroyed` and before it erased the key.
+  // Erases destroyed keys again. The process may have been killed after it stored that a key is destroyed, and before it erased the key.
   if (mode === 'write') for (const { destroyed } of file.people.values()) for (const key of destroyed) file.erase(key)
   const peek: NonNullable<KeyStore['peek']> = (subject) => {
     if (mode === 'read') file.refresh()

@@ -38,7 +38,10 @@ interface KeyQueue {
   readonly waiting: QueuedRecord[]
   /** True if a flush has taken a part of the queue and left the rest. */
   isCut: boolean
-  /** The last offset that an earlier flush gave to a record of this key. Undefined if no flush has cut this queue. */
+  /**
+   * The offset of the last record that a flush wrote from this queue while other records stayed in it. Undefined if no flush has left records in the
+   * queue.
+   */
   cutAt: number | undefined
 }
 
@@ -46,9 +49,9 @@ interface KeyQueue {
 export type HasPassed = (topic: number, offset: number) => boolean
 
 /**
- * Appends that wait for a flush, in one queue per key. Each flush takes at most `KEY_RECORDS` records of a key. If the key has more records, the
- * rest of them waits until the taken records are folded. So a record of another key waits for at most `KEY_RECORDS` records of each busy key,
- * counting the queue and the log together.
+ * Appends that wait for a flush, in one queue per key. Each flush takes at most `KEY_RECORDS` records of a key. If the key has more records, the rest
+ * of them waits until the taken records are folded. So a record waits for at most `KEY_RECORDS` records of each other key with many records. This
+ * limit includes records that are in the log and not folded yet.
  */
 export const createAppendQueue = (hasPassed: HasPassed) => {
   const queues = new Map<string, KeyQueue>()

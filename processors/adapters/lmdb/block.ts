@@ -129,7 +129,7 @@ export const bodyOf = ({ bytes }: Block): Buffer => bytes.subarray(HEADER)
 
 export interface WantedRecords {
   readonly from: number
-  /** Exclusive. */
+  /** The end offset, exclusive. */
   readonly to: number
   /** Decodes only records of this key. Default: all keys. */
   readonly key?: Buffer | undefined

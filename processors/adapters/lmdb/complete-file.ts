@@ -15,7 +15,8 @@ export const requireCompleteFile = (file: string): void => {
   try {
     // An empty file was created and not yet written. It is not damaged: LMDB initializes it.
     if (fstatSync(handle).size === 0) return
-    // Another process may write the file. Its transactions reuse pages, so a problem is certain only if none committed during the check.
+    // Another process may write the file during the check, and its transactions reuse pages. So a problem is certain only if no transaction committed
+    // meanwhile.
     for (let before = readMeta(handle, file); ;) {
       const problem = problemOf(handle, before)
       const after = readMeta(handle, file)
@@ -34,7 +35,7 @@ const damaged = (file: string, problem: string): Fault =>
     `${file} ${problem}. Restore the data folder from a backup. If this is the table of a domain (not the log, tributary-control or tributary-ledger), remove its folder instead and run: tributary rebuild DOMAIN.`,
   )
 
-/** Reads `length` bytes, or fewer at the end of the file. Reads the file and not the map of LMDB. */
+/** Reads `length` bytes, or fewer at the end of the file. Reads the file itself and not LMDB's mapping of it in memory. */
 const readAt = (handle: number, position: number, length: number): Buffer => {
   const bytes = Buffer.alloc(length)
   return bytes.subarray(0, readSync(handle, bytes, 0, length, position))

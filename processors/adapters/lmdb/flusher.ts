@@ -95,7 +95,8 @@ const createFlush = ({ parts, queue, tails }: FlushParts) => {
     try {
       await flush(queued, endsBefore)
     } catch (error) {
-      // If the disk was full, nothing was written, so the cached tails are still right. After any other failure they are read again.
+      // If the disk was full, nothing was written, so the cached ends of the topics (tails) are still right. After any other failure they are read
+      // again.
       if (!isFault(error, 'log-full')) tails.clear(error)
       queue.failed(queued)
       await rejectAppends(queued, { error, endsBefore, parts })
@@ -105,7 +106,7 @@ const createFlush = ({ parts, queue, tails }: FlushParts) => {
 
 export type Flusher = ReturnType<typeof createFlusher>
 
-/** Runs each function after the previous one has settled. A function is a flush, or work during which no flush may write. */
+/** Returns a function that runs each `work` after the previous one has settled. The work is a flush, or something during which no flush may write. */
 const createMutex = () => {
   let last: Promise<unknown> = Promise.resolve()
   return <T>(work: () => Promise<T>): Promise<T> => {
@@ -138,8 +139,8 @@ const createTails = (files: () => LogFiles) => {
   const tails = new Map<number, Tail>()
   const latest = createLatest()
   /**
-   * The number of transactions that the log must have at the next commit: the stored number when the first tail was loaded, plus the transactions
-   * of this writer since then. Undefined: not loaded. Null: the log has no count yet.
+   * The expected number of transactions of the log: the number that this writer has loaded, plus its own transactions since then. If the log has
+   * another number at the next commit, another process has written, and the commit fails. Undefined: not loaded. Null: the log has no count yet.
    */
   let count: number | null | undefined
   let secondWriterFault: Fault | undefined
@@ -152,7 +153,7 @@ const createTails = (files: () => LogFiles) => {
   }
   return {
     of,
-    /** The transaction count that the next commit requires. Always throws after another process has appended. */
+    /** Returns the number of transactions that the log must have at the next commit. Always throws after another process has appended. */
     count: (): number | null => {
       if (secondWriterFault !== undefined) throw secondWriterFault
       return loadCount()
@@ -212,7 +213,7 @@ const write = async (files: LogFiles, { queued, tails: knownTails }: Flush): Pro
   }
   const tails = new Map<number, Tail>()
   const flushed = new Map<number, readonly LogRecord[]>()
-  // Earlier releases do not count their transactions. If such a release has appended, the end of a topic has moved.
+  // Earlier releases do not count their transactions. So the end of each topic is compared too: it has moved if such a release has appended.
   files.root.resetReadTxn()
   for (const topic of byTopic.keys()) if (endOf(files, topic) !== knownTails.high(topic)) throw secondWriter(files.path)
   const isOnlyWriter = await files.guard?.commit(count, () => {

@@ -47,7 +47,7 @@ export const createGathering = (writer: Writer, recent: Recent, onAccept: (write
     try {
       while (!isIdle()) await writeNext()
     } finally {
-      // No await between the check of `next` and this line: a later caller starts a new drain.
+      // No await between the check of `next` and this line: a later caller starts a new run of this loop.
       draining = undefined
     }
   }
@@ -63,7 +63,10 @@ export const createGathering = (writer: Writer, recent: Recent, onAccept: (write
     next.items.set(id, 'put' in write ? withoutUndefined(write.put) : null)
     onAccept(write)
   }
-  /** Drains after `ms` milliseconds. Retries after each failure unless the store is closed: a full disk can get room while no write is accepted. */
+  /**
+   * Writes the gathered commits after `ms` milliseconds. Retries after each failure unless the store is closed. So a full disk that has room again is
+   * used even if no new commit arrives.
+   */
   const drainIn = (ms: number): void =>
     void (timer ??= setTimeout(
       () => void drain().catch((error: unknown) => (isFault(error, 'store-closed') ? undefined : drainIn(RETRY_MS))),

@@ -22,7 +22,7 @@ import {
   type Store,
 } from '../../engine/ports/store.ts'
 
-/** `write` resolves when its items are on disk. A thread of LMDB writes the items, fastest in the order of their keys. */
+/** The store of one generation on LMDB. `write` resolves when its items are on disk. It is fastest if the items are sorted by key. */
 export interface LmdbStore extends BuildTarget {
   /** Resolves when all writes accepted so far are on disk. */
   sync(): Promise<void>
@@ -123,8 +123,8 @@ const feedOf = ({ watched }: TableSpec) => {
 }
 
 /**
- * Converts items and removals into changes. Checks every unpacked item before the transaction begins, because an error inside the transaction would
- * leave a part of it written. A build has already checked the items that it packed.
+ * Converts items and removals into changes. Checks every item before the transaction begins, because an error inside the transaction would leave a
+ * part of it written. A packed item (already encoded by a build) is not checked, because the build has checked it.
  */
 const changesOf = (spec: TableSpec, puts: readonly (Stored | Packed)[], removes: readonly Key[]) => {
   const changes: (readonly [string, Stored | Uint8Array | null])[] = []
@@ -140,8 +140,9 @@ const changesOf = (spec: TableSpec, puts: readonly (Stored | Packed)[], removes:
 }
 
 /**
- * `pack` returns the end position in `bytes`. It returns -1 if the item does not fit, or if an index contains the item: the write needs the
- * unpacked item to compute its index entries.
+ * Returns the functions with which a build encodes (packs) and decodes items. `pack` writes the item into `bytes` and returns its end position. It
+ * returns -1 if the item does not fit, or if an index contains the item. Such an item must be written without packing, because its index entries are
+ * computed from its attributes.
  */
 const packingOf = ({ indexes }: TableSpec, tables: Writer['tables']): Packing => ({
   pack: (item, bytes, at) => {

@@ -117,7 +117,7 @@ const isAwaitedAt = (
   return performance.now() - batchStart < STUCK_MS
 }
 
-/** Undefined while the log cannot be read. The next batch then fails and is retried. */
+/** Returns the end of the topic. Undefined while the log cannot be read. The next batch then fails and is retried. */
 const highOf = ({ high }: GroupTopic): number | undefined => {
   try {
     return high()

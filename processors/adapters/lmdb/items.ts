@@ -13,11 +13,15 @@ export interface Tables {
   /** The index keys of an item, by item key. Contains only items of an index, so most writes read a small tree. */
   readonly members: Database<Membership, LmdbKey>
   readonly meta: Database<unknown, LmdbKey>
-  /** Stores the new shapes (see `openTables`). To be called in each batch that writes items, so one transaction writes the items and their shapes. */
+  /**
+   * Stores new shapes (lists of attribute names, see `openTables`). To be called in each batch that writes items, so that one transaction writes the
+   * items and their shapes.
+   */
   saveShapes(): void
   /**
-   * Returns the bytes that `items` stores for the item. They are valid until the next call. Returns undefined while a new shape is not saved: if
-   * the write that saves it failed, another shape would get its number, and the packed item would be read with the wrong names.
+   * Returns the bytes that `items` stores for the item. They are valid until the next call. Returns undefined if a new shape (list of attribute
+   * names) is not stored yet. The write that stores it could fail, and another shape would get its number. The item would then be read with wrong
+   * names.
    */
   pack(item: Stored): Uint8Array | undefined
   unpack(packed: Packed): Stored

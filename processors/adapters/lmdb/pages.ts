@@ -1,4 +1,7 @@
-/** Field positions in the pages of an LMDB file of data version 2 on a 64-bit machine. `mdb.c` of the lmdb package defines them (MDB_page, MDB_node, MDB_db, MDB_ovpage). */
+/**
+ * Field positions in the pages of an LMDB file of data version 2 on a 64-bit machine. `mdb.c` of the lmdb package defines them (MDB_page, MDB_node,
+ * MDB_db, MDB_ovpage).
+ */
 const PAGE = { number: 0, flags: 18, nodesEnd: 20, header: 24 }
 const NODE = { flags: 4, keyBytes: 6, header: 8 }
 const OVERFLOW = { number: 0, pages: 16, bytes: 24 }

@@ -60,7 +60,7 @@ const readPage = (indexQuery: IndexQuery, liveItem: (item: Stored | undefined) =
   return { items }
 }
 
-/** The items of LMDB and of the overlay, in the order of the query. */
+/** Returns the matching items of LMDB, replaced by the accepted writes that are not in LMDB yet (`overlay`), in the order of the query. */
 const allMatches = function* (indexQuery: IndexQuery): Generator<Match> {
   const { query, overlay } = indexQuery
   const span = spanOf(query)

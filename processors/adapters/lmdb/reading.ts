@@ -14,7 +14,7 @@ export interface Source {
 
 export interface Range {
   readonly from: number
-  /** Exclusive. */
+  /** The end offset, exclusive. */
   readonly to: number
 }
 
@@ -79,7 +79,7 @@ export const readKey = async function* (
   range: Range & { key: string },
 ): AsyncGenerator<readonly LogRecord[]> {
   const ofKey = { ...range, key: Buffer.from(range.key) }
-  // The tail is read before the first await, because an append can merge its blocks into a sealed block during an await.
+  // The small blocks at the end are read before the first await, because an append can merge them into a sealed block during an await.
   const tail = tailBlocks(source, range.to)
   for (const first of candidates(source, range, tail[0]?.first ?? range.to)) {
     const records: LogRecord[] = []
@@ -93,8 +93,8 @@ export const readKey = async function* (
 }
 
 /**
- * The first offsets of the blocks that can contain records of a key: first the blocks that the segments list for the key, then all blocks without
- * a segment. Yields undefined after each segment, so the caller can yield to other work.
+ * Yields the first offsets of the blocks that can contain records of a key: first the blocks that the key index (the segments) lists for the key,
+ * then all blocks that are not in the key index yet. Yields undefined after each segment, so that the caller can let other work run.
  */
 const candidates = function* (
   source: Source,

@@ -2,7 +2,7 @@ import { keyOf, type Key, type Stored } from '../../../projections/item.ts'
 
 /** A cache of items that queries read recently. For example, each request of a user reads the user's token, which changes once a day. */
 export interface Recent {
-  /** Returns `find` with this cache in front. */
+  /** Returns a function that looks into this cache first, and calls `find` for an item that is not in it. */
   cached(find: (key: Key) => Stored | undefined): (key: Key) => Stored | undefined
   /** Removes an item from the cache. To be called before the item changes. */
   drop(id: string): void

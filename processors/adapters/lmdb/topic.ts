@@ -16,7 +16,7 @@ export interface Tail {
   readonly keys: readonly string[]
   /** The first offsets of the small blocks, which are their keys in LMDB. */
   readonly blocks: readonly number[]
-  /** The key index of the sealed blocks before the tail that are in no stored segment. */
+  /** The key index of the sealed blocks that no stored segment covers yet. */
   readonly segment: OpenSegment
 }
 
@@ -61,7 +61,7 @@ const keysOf = (block: Block): string[] => {
   return records.map(({ key }) => key ?? '')
 }
 
-/** The offset after the last stored segment. 0 if there is none. */
+/** The offset after the last record that the stored segments (the key index) cover. 0 if no segment is stored. */
 const segmented = (files: LogFiles, topic: number): number => {
   const last = segmentsOf(files, topic).at(-1)
   return last === undefined ? 0 : (segmentAt(files, topic, last)?.end ?? 0)
@@ -111,7 +111,7 @@ export const putRecords = (
   return open
 }
 
-/** The number of records from `taken` on that fit into the open block. At least 1. */
+/** The number of records from `taken` on that fit into the block that is not sealed yet. At least 1. */
 const roomIn = (open: Tail, ends: readonly number[], taken: number): number => {
   const begin = taken === 0 ? 0 : (ends[taken - 1] ?? 0)
   let count = 0
@@ -123,7 +123,10 @@ const roomIn = (open: Tail, ends: readonly number[], taken: number): number => {
   return Math.max(count, 1)
 }
 
-/** Writes the tail as one sealed block. If this block fills its segment, writes the segment too. Returns the empty tail after the block. */
+/**
+ * Writes the tail as one sealed block. If this block completes a segment of the key index, writes the segment too. Returns the empty tail after the
+ * block.
+ */
 const seal = (files: LogFiles, topic: number, { first, bodies, keys, blocks, segment }: Tail): Tail => {
   const end = first + keys.length
   for (const old of blocks) if (old !== first) void files.blocks.remove(blockKey(topic, old))

@@ -21,7 +21,7 @@ export interface GenerationParts {
 }
 
 export interface Changes {
-  /** The changed items by key. Null is a removal. A `Uint8Array` is a packed item, which no index contains. */
+  /** The changed items by key. Null is a removal. A `Uint8Array` is an item that is already encoded, and that no index contains. */
   readonly items: Iterable<readonly [string, Stored | Uint8Array | null]>
   /** The estimated number of bytes on disk. */
   readonly bytes: number
@@ -144,8 +144,8 @@ const checkpointPrefix = ({ share }: Pick<GenerationParts, 'share'>): string =>
   share === undefined ? 'checkpoint:' : `share:${share}:`
 
 /**
- * Returns one checkpoint per partition: the later of the checkpoint of the table and the checkpoint of this writer's share. So a new share begins at
- * the checkpoints of the table.
+ * Returns one checkpoint per partition: the later one of the table's checkpoint and this writer's own checkpoint. So a new parallel writer (`share`)
+ * begins at the checkpoints of the table.
  */
 export const checkpointsIn = ({ meta }: Tables, parts: Pick<GenerationParts, 'share'>): Map<number, number> => {
   const found = new Map<number, number>()

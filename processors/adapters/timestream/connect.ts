@@ -36,7 +36,7 @@ export const nameOf = (error: unknown): string => (error instanceof Error ? erro
 export const unavailable = (what: string, error: unknown): Fault =>
   error instanceof Fault
     ? error
-    : // The cause contains only the message. The error itself contains the request with its tokens, and causes are logged.
+    : // The program logs the cause. So the cause contains only the message, not the error itself, which contains the request's tokens.
       new Fault(
         'series-unavailable',
         `Timestream does not ${what} (${nameOf(error)}: ${messageOf(error)}). Check the endpoint, the permissions and the table.`,
