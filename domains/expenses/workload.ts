@@ -31,7 +31,10 @@ const MONEY = [
 
 const codec = openCodec()
 
-/** Events for one or two groups. Uses few ids and transaction hashes, so that events collide. Some edits come from people who must not edit. */
+/**
+ * Generates random events for one or two groups. They contain few different ids and transaction hashes, so that many events are about the
+ * same item. Some edits come from people who are not allowed to edit.
+ */
 export const expensesWorkload = (random: Random, length: number): Workload => {
   const factory = createEventFactory(random)
   const groups: readonly GroupDraft[] = GROUPS.slice(0, random.between(1, 2)).map((group) => ({
@@ -50,7 +53,7 @@ export const expensesWorkload = (random: Random, length: number): Workload => {
   const isSealed = random.chance(0.5)
   const subjectsToForget = isSealed && random.chance(0.6) ? USERS.slice(0, random.between(1, 2)) : []
   const keys = [...groups.map(({ group }) => group), ...HASHES.map((hash) => `tx:${hash}`)]
-  // A key that stays parked forever cannot forget a person. So if people are forgotten, no key gets an undecodable record.
+  // While a key is parked, its PersonForgotten waits. So if this run forgets people, no key gets an unreadable record, which parks it forever.
   const clients = assignToClients(random, { events, keys, ...(subjectsToForget.length > 0 ? { poisoned: [] } : {}) })
   return {
     domain: expenses,

@@ -2,7 +2,7 @@ import { KEG_TYPES } from '../../projections/scales/keg-types.ts'
 import type { Event } from '../../schemas/event.ts'
 import type { ReadingReportedData } from '../../schemas/generated/scales.ts'
 
-/** Bars with a device and a keg at every tap. The readings come from one tap after another. */
+/** The size of a load: bars with a device and a keg at every tap. The taps send their readings in turn. */
 export interface BarsLoad {
   readonly locations: number
   readonly taps: number
@@ -74,7 +74,7 @@ export const openingEvents = ({
   return events
 }
 
-/** The nth reading of a tap: glasses at intervals, some noise, a battery that runs down, and a full keg after an empty one. */
+/** Returns the nth reading of a tap. A glass is poured at intervals, the battery runs down, and a full keg replaces an empty one. */
 export const readingAt = (
   nth: number,
 ): Pick<ReadingReportedData, 'weight_lbs' | 'level_pct' | 'battery_v' | 'battery_pct'> => {
