@@ -17,7 +17,7 @@ export interface DomainRecord {
   readonly partitions: Partitions
   /** The domain that folds the same log into points. Its generations are rebuilt and flipped independently of the main domain. */
   readonly series?: { readonly domain: Domain; readonly partitions: Partitions }
-  /** Routes, tokens, authentication schemes, webhooks, device messages and live feeds. Absent if the domain has no way in over the network. */
+  /** Routes, tokens, authentication schemes, webhooks, device messages and live feeds. Absent if the domain accepts nothing over the network. */
   readonly edge?: Edge | ConfigurableEdge
   /** Reads the rows of other tables. Absent if the domain imports nothing. */
   readonly importer?: Importer

@@ -79,7 +79,8 @@ export type Folds<E extends Event> = { readonly [T in E['type']]: (event: Extrac
 /** A set of folds. If one of them throws, the engine parks the event's key in this projection, not in the whole domain. */
 export interface Projection {
   readonly name: string
-  // Method syntax keeps the parameter bivariant, so that a projection of one domain's events is a Projection.
+  // Method syntax, because TypeScript then checks the type of the parameter less strictly (bivariantly). So a projection that
+  // accepts only the events of one domain is also a Projection.
   readonly folds: { readonly [type: string]: { fold(event: Event, get: Get): Result }['fold'] | undefined }
 }
 

@@ -5,7 +5,7 @@ const CHATS = ['-1', '-2']
 
 const nameOf = (user: string) => ({ name: user, username: user, avatarUrl: null })
 
-/** Creates the group, and lets its members join. Leaves out each event with a small probability. */
+/** Returns the events by which the group is created and its members join. Leaves out each event with a small probability. */
 export const openingEvents = ({ random, group: key }: DrawContext): readonly EventDraft[] => {
   const [first = '', ...others] = USERS
   const creation: EventDraft = {

@@ -82,7 +82,7 @@ const drawEvent = (context: DrawContext): EventDraft => {
   return draw < 0.97 ? drawOwnerEvent(context) : drawGroupEvent(context)
 }
 
-/** An expense that some users share. In a few events the amount is not the sum of the parts. */
+/** Returns the data of a random expense that some users share. In a few events the amount is not the sum of the parts. */
 const drawExpense = ({ random }: DrawContext, payerId: string) => {
   const sharing = USERS.filter(() => random.chance(0.7))
   const splits = (sharing.length > 0 ? sharing : [payerId]).map((userId) => ({
@@ -124,7 +124,7 @@ const recordExpense = (context: DrawContext): EventDraft => {
   }
 }
 
-/** Revises an expense, mostly as its payer, and mostly with the next revision number. */
+/** Returns an event that revises an expense, mostly by its payer, and mostly with the next revision number. */
 const reviseExpense = (context: DrawContext): EventDraft => {
   const { random, group: key, expenses: drafted, now } = context
   if (drafted.length === 0) return recordExpense(context)

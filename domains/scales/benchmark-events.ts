@@ -44,7 +44,7 @@ const eventOf = (type: string, { index, key, at }: EventPosition, data: unknown)
   personal: null,
 })
 
-/** Registers a device for every tap, assigns it and taps a keg. */
+/** Returns the events that register a device for every tap, assign it to the tap and tap a keg. */
 export const openingEvents = ({
   locations,
   taps,

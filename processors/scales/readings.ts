@@ -48,7 +48,7 @@ interface AttributedReading {
 const receivedAtOf = ({ data: { at }, meta: { recordedAt } }: ReadingReported | TelemetryReported): number =>
   isTime(recordedAt) ? Math.max(at, recordedAt) : at
 
-/** Folds a reading. The newest reading becomes the tap's state. An older one is only stored as known (S-i). A repeated one changes nothing. */
+/** Folds a reading. The newest becomes the tap's state. Of an older one, only its sequence number is stored (S-i). A repeated one changes nothing. */
 export const readingReported = (event: ReadingReported, get: Get): Result => {
   const {
     data,

@@ -100,7 +100,7 @@ export interface Pour {
 
 export const gallonsIn = (pours: readonly Pour[]): number => sumOf(pours.map(({ gallons }) => gallons))
 
-/** The measures of beer that left a keg, each with its partition in a store of items. */
+/** For each measure of beer that left a keg, the function that returns the partition of its points in a store of items. */
 const LEFT = { pour: poursOfTap, unseen: unseenOfTap } as const
 type Left = keyof typeof LEFT
 /** The beer that left the kegs, by measure. The list of a measure that was not requested is empty. */
