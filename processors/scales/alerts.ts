@@ -174,7 +174,7 @@ const historyKey = ({ loc, type, entity }: Subject, { state }: Pick<AlertItem, '
 const timerOf = ({ type, entity }: Subject): string => `grace:${type}:${entity}`
 
 /**
- * Fires a pending alert at the end of its timer, because the scale has sent nothing since (S-c). If the location has lowered the threshold
+ * Fires a pending alert when its timer is due, because no value has ended or fired it before (S-c). If the location has lowered the threshold
  * to the newest value or below, ends the alert instead. Ignores the event if its alert has ended or if a later value set the timer again.
  */
 export const graceElapsed = ({ data, meta }: GraceElapsed, get: Get): Result => {
