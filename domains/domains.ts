@@ -12,12 +12,12 @@ import type { DomainRecord, Partitions } from './record.ts'
 
 /** The domains that this program runs, with their records. */
 export interface Domains {
-  /** The value of `TRIBUTARY_DOMAINS` that selects these domains. A worker thread loads them by it. Undefined: all domains of this package. */
+  /** The value of `TRIBUTARY_DOMAINS` that selects these domains. A worker thread uses it to load the same domains. Undefined: all of the package. */
   readonly selection?: string | undefined
   readonly records: readonly DomainRecord[]
   /** All domains in the order of the records. Each domain is followed by the domain of its series, if it has one. */
   readonly all: readonly Domain[]
-  /** This and all functions below throw the fault `bad-usage` if there is no domain with the name. */
+  /** All functions of this object that receive a name throw the fault `bad-usage` if no domain has this name. */
   named(name: string): Domain
   partitionsOf(name: string): Partitions
   /** True if the domain is the `series` of a record, and folds the log of the record's main domain. */
@@ -30,7 +30,7 @@ export interface Domains {
   exporterOf(name: string): Exporter
   appendRulesOf(name: string): AppendRules
   recordOf(name: string): DomainRecord
-  /** The workloads and planted bugs for the simulation, by the name of the domain. */
+  /** The workloads for the simulation and the deliberate bugs that it must find, by the name of the domain. */
   simulations(): Promise<Readonly<Record<string, DomainSimulation>>>
 }
 

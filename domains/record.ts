@@ -15,9 +15,9 @@ export interface DomainRecord {
   /** The topic, table, schemas and folds of the domain. */
   readonly domain: Domain
   readonly partitions: Partitions
-  /** The domain that folds the same log into points. Its generations are rebuilt and flipped on their own. */
+  /** The domain that folds the same log into points. Its generations are rebuilt and flipped independently of the main domain. */
   readonly series?: { readonly domain: Domain; readonly partitions: Partitions }
-  /** Routes, tokens, authentication schemes, webhooks, device messages and live feeds. Absent if the domain has no way in over the network. */
+  /** Routes, tokens, authentication schemes, webhooks, device messages and live feeds. Absent if the domain accepts nothing over the network. */
   readonly edge?: Edge | ConfigurableEdge
   /** Reads the rows of other tables. Absent if the domain imports nothing. */
   readonly importer?: Importer
@@ -29,7 +29,7 @@ export interface DomainRecord {
   readonly formatters?: readonly ItemFormatter[]
   /** Realistic traffic for `tributary demo`. */
   readonly demo?: () => Promise<Demo>
-  /** Workload, invariants and planted bugs for `tributary simulate`. */
+  /** For `tributary simulate`: the workload, the invariants, and the deliberate bugs that the simulation must find. */
   readonly simulation?: () => Promise<DomainSimulation>
   /** Workloads whose write units `npm run bench writes` counts. */
   readonly benchmarks?: () => Promise<readonly WriteWorkload[]>
@@ -50,7 +50,7 @@ export interface WriteWorkload {
   readonly sourceItems?: (event: Event) => readonly Item[]
 }
 
-/** The part of a domain's edge that needs no process: the host adds the topic, the schemas, and access to the log and the serving generation. */
+/** The part of an edge that the domain declares. The host adds the topic, the schemas, and access to the log and the serving generation. */
 export type Edge = Omit<DomainEdge, 'topic' | 'schemas' | 'commands' | 'serving' | 'end'>
 
 /** An edge that uses outside services, which environment variables name. */
@@ -62,7 +62,7 @@ export interface ConfigurableEdge {
 
 /** The result of `configure` of a ConfigurableEdge. */
 export interface ConfiguredEdge {
-  /** `failed` is called with the error if an outside service does not answer. */
+  /** Returns the edge. If an outside service does not answer, the edge calls `failed` with the error. */
   edge(failed: (error: unknown) => void): Edge
   /** The checks of `tributary doctor` for the outside services that are configured. */
   readonly checks: readonly ServiceCheck[]
@@ -71,7 +71,7 @@ export interface ConfiguredEdge {
 /** One check of `tributary doctor`. */
 export interface ServiceCheck {
   readonly name: string
-  /** Returns the good result as a sentence, or throws. */
+  /** Returns the result as a sentence if the check succeeds. Otherwise throws. */
   check(): Promise<string> | string
 }
 
@@ -91,7 +91,7 @@ export interface Partitions {
   readonly example: string
 }
 
-/** Every copy of this package uses this key, so that one copy recognizes a record of another. */
+/** Every copy of this package uses the same symbol, so that one copy recognizes a domain record that another copy declared. */
 const DECLARED_BY = Symbol.for('tributary.declared-by')
 
 /** Declares the record of a domain. A package exports it as its default export, and `TRIBUTARY_DOMAINS` names the package. */

@@ -10,8 +10,8 @@ export type KeyOf<I> = Key & { readonly [item]?: I }
 export type Paging = Pick<Query, 'limit' | 'cursor' | 'reverse'>
 
 /**
- * Selects items of one kind in a partition. `under`: only items whose first id is this one. `from` and `to`: only items between these
- * two ids, which follow `under`; both are inclusive. Default: every item of the kind.
+ * Selects items of one kind in a partition by the ids in their sort keys. `under`: only items whose first id is this one. `from` and `to`:
+ * only items whose first id, or the id after `under`, is between these two (inclusive). Default: every item of the kind.
  */
 export type Range = Paging & { readonly under?: string } & (
     { readonly from?: never; readonly to?: never } | { readonly from: string; readonly to: string }

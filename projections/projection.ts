@@ -59,8 +59,8 @@ export interface Result {
   readonly derived?: readonly Derived[]
   readonly timers?: readonly Timer[]
   /**
-   * Points for the domain's series. Only events of this log key write points with these dimensions, and an event writes
-   * each point once.
+   * Points for the domain's series. The fold must return each point once. Events of other log keys must not return points
+   * with the same dimensions.
    */
   readonly points?: readonly Point[]
   readonly refusal?: Refusal
@@ -79,7 +79,8 @@ export type Folds<E extends Event> = { readonly [T in E['type']]: (event: Extrac
 /** A set of folds. If one of them throws, the engine parks the event's key in this projection, not in the whole domain. */
 export interface Projection {
   readonly name: string
-  // Method syntax keeps the parameter bivariant, so that a projection of one domain's events is a Projection.
+  // Method syntax, because TypeScript then checks the type of the parameter less strictly (bivariantly). So a projection that
+  // accepts only the events of one domain is also a Projection.
   readonly folds: { readonly [type: string]: { fold(event: Event, get: Get): Result }['fold'] | undefined }
 }
 
@@ -99,7 +100,7 @@ export interface Domain {
   readonly name: string
   readonly topic: string
   readonly table: TableSpec
-  /** The folder with the `.avdl` files and the `lock.json` of the domain, for a domain in a package of its own. Default: the schemas of this program. */
+  /** The folder with the `.avdl` files and the `lock.json` of the domain, for a domain in its own package. Default: the schemas of this program. */
   readonly schemas?: URL
   /** The number of the fold version. Raise it only if the folds return other results for events that are already folded. */
   readonly foldVersion: number

@@ -27,7 +27,7 @@ export interface Refused<Code extends string = string> {
   readonly refusal: { readonly code: Code; readonly detail: string }
 }
 
-/** The refusals of a domain's folds: `refuse('meal-not-found', 'There is no meal m1.')`. */
+/** Returns a function that creates the refusals of a domain, for example `refuse('meal-not-found', 'There is no meal m1.')`. */
 export const refusing =
   <const R extends Refusals>(_refusals: R) =>
   <Code extends CodeIn<R>>(code: Code, detail: string): Refused<Code> => ({ refusal: { code, detail } })

@@ -59,7 +59,7 @@ export interface Aggregate {
   readonly min: number
 }
 
-/** A sum counts parts of this size: millionths. */
+/** The sum of an aggregate counts millionths: PARTS of them are 1. */
 export const PARTS = 1_000_000
 
 /** The aggregated points of one period. */

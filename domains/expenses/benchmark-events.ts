@@ -56,7 +56,7 @@ const eventOf = (
 
 const profileOf = (person: string) => ({ name: `Name of ${person}`, username: person, avatarUrl: null })
 
-/** Creates the group with all its members. */
+/** Returns the events that create the group with all its members. */
 export const groupEvents = ({ group, members, from }: GroupLoad): readonly Event[] => [
   eventOf('GroupCreated', 0, {
     group,

@@ -7,7 +7,7 @@ import { rulesOf, type Fold } from '../../simulation/bug-rules.ts'
 
 const { ruling, writing } = rulesOf('expenses')
 
-/** Changes the items that folds of one event type read. */
+/** Returns a bug for the simulation: the fold of one event type reads changed items. */
 const finding = (type: string, change: (item: Item | undefined, key: Key) => Item | undefined): Bug =>
   ruling((fold, each): Fold =>
     each === type
@@ -25,7 +25,7 @@ const without = (item: BalanceItem): BalanceItem => ({
 })
 const short = ({ splits, ...expense }: ExpenseItem): ExpenseItem => ({ ...expense, splits: splits.slice(1) })
 
-/** For bugs that appear only if a person is forgotten. Runs of this domain can forget people, and the checker C8 detects the bug. */
+/** The common part of the bugs that appear only after a person was forgotten. The checker C8 must find them. */
 const FORGETS: Bug = { options: { domain: 'expenses', moves: [] }, detectedBy: 'C8' }
 
 export const EXPENSES_BUGS: Readonly<Record<string, Bug>> = {

@@ -142,7 +142,10 @@ const of = <I extends Item>(items: Items, sk: string): readonly I[] =>
   ) as readonly Item[] as readonly I[]
 const groupOf = ({ PK }: Item): string => PK.slice('GROUP#'.length)
 
-/** Each balance equals the sums of the existing expenses and the completed settlements. A user's debts and credits sum up to the balance. */
+/**
+ * Checks that each balance equals the sums of the existing expenses and the completed settlements. The net of a balance must also equal the
+ * debts of others to the user minus the debts of the user to others.
+ */
 const checkBalances = (items: Items, accepted: readonly Event[], wrong: Wrong) => {
   const wanted = sumAccepted(accepted)
   const found = new Set<string>()
@@ -175,7 +178,10 @@ const checkBalances = (items: Items, accepted: readonly Event[], wrong: Wrong) =
 
 const plain = (_: string, value: unknown): unknown => (typeof value === 'bigint' ? String(value) : value)
 
-/** The parts of an expense sum up to its amount. Each user with a part, except the payer, has a `PART#` item. A deleted expense has no such item. */
+/**
+ * Checks that the parts of an expense sum up to its amount. Each user with a part, except the payer, must have a `PART#` item. A deleted
+ * expense must not have such an item.
+ */
 const checkExpenseItems = (items: Items, wrong: Wrong) => {
   const parts = new Set(of<ParticipantItem>(items, 'PART#').map(keyOf))
   for (const expense of of<ExpenseItem>(items, 'TX#')) {
@@ -199,7 +205,7 @@ const checkExpenseItems = (items: Items, wrong: Wrong) => {
   for (const key of deleted) wrong(`${key.replace('\u0000', ' ')} is listed as deleted, and is not deleted`)
 }
 
-/** A transaction settles only the settlement that claimed it. The receiver's copy of a settlement has the status of the settlement. */
+/** Checks that a transaction settles only the settlement that claimed it, and that the payee's copy of a settlement has the same status. */
 const checkSettlements = (items: Items, wrong: Wrong) => {
   const settled = new Set<string>()
   for (const { groupId, id, toUserId, status, txHash } of of<SettlementItem>(items, 'SETTLE#')) {

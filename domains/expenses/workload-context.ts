@@ -2,7 +2,7 @@ import type { Random } from '../../simulation/random.ts'
 
 export const USERS = ['ann', 'ben', 'constructor']
 
-/** The ids that the workload has drawn for a group so far. Some of them do not exist in the items, because a fold refused the event. */
+/** The ids that the workload has used for a group so far. Some of them exist in no item, because a fold refused the event. */
 export interface GroupDraft {
   readonly group: string
   readonly expenses: { readonly id: string; payer: string; revision: number }[]
@@ -10,7 +10,7 @@ export interface GroupDraft {
   readonly invitations: { readonly id: string; readonly hash: string }[]
 }
 
-/** A group draft, with the random numbers and the time for the next event. */
+/** The ids of a group, with the random generator and the time for the next event. */
 export interface DrawContext extends GroupDraft {
   readonly random: Random
   readonly now: number

@@ -5,7 +5,7 @@ const CHATS = ['-1', '-2']
 
 const nameOf = (user: string) => ({ name: user, username: user, avatarUrl: null })
 
-/** Creates the group, and lets its members join. Leaves out each event with a small probability. */
+/** Returns the events by which the group is created and its members join. Leaves out each event with a small probability. */
 export const openingEvents = ({ random, group: key }: DrawContext): readonly EventDraft[] => {
   const [first = '', ...others] = USERS
   const creation: EventDraft = {
@@ -42,7 +42,7 @@ export const drawMemberEvent = ({ random, group: key }: DrawContext): EventDraft
 const GUEST = 'dan'
 const HOUR = 3_600_000
 
-/** Creates or revokes an invitation, leaves, or joins. The invitation is often revoked, expired or older than a removal. */
+/** Returns a random event: an invitation is created or revoked, or a person leaves or joins. The invitation is often no longer valid. */
 export const drawGuestEvent = ({ random, group: key, invitations, now }: DrawContext): EventDraft => {
   const draw = random.next()
   const drafted = invitations.length === 0 ? undefined : random.pick(invitations)
@@ -72,7 +72,7 @@ export const drawGuestEvent = ({ random, group: key, invitations, now }: DrawCon
   }
 }
 
-/** The guest tries to join by an invitation that a removal, a revocation or the departure of its creator has ended. */
+/** Returns events in which the guest tries to join although they were removed, the invitation was revoked or its creator has left. */
 export const guestVisit = ({ random, group: key, invitations, now }: DrawContext): readonly EventDraft[] => {
   const [owner = '', creator = ''] = USERS
   const [id, hash] = [`${key}-i${invitations.length}`, 'b'.repeat(64)]
@@ -102,7 +102,7 @@ export const guestVisit = ({ random, group: key, invitations, now }: DrawContext
   ]
 }
 
-/** An event that only the owner can cause. Its actor is mostly the first user, who owns the group until they leave it. */
+/** Returns a random event that only the owner can cause. Its actor is mostly the first user, who owns the group until they leave it. */
 export const drawOwnerEvent = ({ random, group: key }: DrawContext): EventDraft => {
   const [by, userId] = [random.chance(0.7) ? (USERS[0] ?? '') : random.pick(USERS), random.pick([GUEST, ...USERS])]
   const draw = random.next()

@@ -31,7 +31,10 @@ const MONEY = [
 
 const codec = openCodec()
 
-/** Events for one or two groups. Uses few ids and transaction hashes, so that events collide. Some edits come from people who must not edit. */
+/**
+ * Generates random events for one or two groups. They contain few different ids and transaction hashes, so that many events are about the
+ * same item. Some edits come from people who are not allowed to edit.
+ */
 export const expensesWorkload = (random: Random, length: number): Workload => {
   const factory = createEventFactory(random)
   const groups: readonly GroupDraft[] = GROUPS.slice(0, random.between(1, 2)).map((group) => ({
@@ -50,7 +53,7 @@ export const expensesWorkload = (random: Random, length: number): Workload => {
   const isSealed = random.chance(0.5)
   const subjectsToForget = isSealed && random.chance(0.6) ? USERS.slice(0, random.between(1, 2)) : []
   const keys = [...groups.map(({ group }) => group), ...HASHES.map((hash) => `tx:${hash}`)]
-  // A key that stays parked forever cannot forget a person. So if people are forgotten, no key gets an undecodable record.
+  // While a key is parked, its PersonForgotten waits. So if this run forgets people, no key gets an unreadable record, which parks it forever.
   const clients = assignToClients(random, { events, keys, ...(subjectsToForget.length > 0 ? { poisoned: [] } : {}) })
   return {
     domain: expenses,
@@ -79,7 +82,7 @@ const drawEvent = (context: DrawContext): EventDraft => {
   return draw < 0.97 ? drawOwnerEvent(context) : drawGroupEvent(context)
 }
 
-/** An expense that some users share. In a few events the amount is not the sum of the parts. */
+/** Returns the data of a random expense that some users share. In a few events the amount is not the sum of the parts. */
 const drawExpense = ({ random }: DrawContext, payerId: string) => {
   const sharing = USERS.filter(() => random.chance(0.7))
   const splits = (sharing.length > 0 ? sharing : [payerId]).map((userId) => ({
@@ -121,7 +124,7 @@ const recordExpense = (context: DrawContext): EventDraft => {
   }
 }
 
-/** Revises an expense, mostly as its payer, and mostly with the next revision number. */
+/** Returns an event that revises an expense, mostly by its payer, and mostly with the next revision number. */
 const reviseExpense = (context: DrawContext): EventDraft => {
   const { random, group: key, expenses: drafted, now } = context
   if (drafted.length === 0) return recordExpense(context)

@@ -2,7 +2,7 @@ import { DAY_RULE_VERSION, dayOf } from '../../projections/meals/day.ts'
 import { mealIdOf } from '../../projections/meals/keys.ts'
 import type { Event } from '../../schemas/event.ts'
 
-/** Random meals of many users over many days, in the order of time. Some are corrected, and a few are deleted. */
+/** The size of a load: random meals of many users over many days, in the order of time. Some are corrected, and a few are deleted. */
 export interface MealsLoad {
   readonly events: number
   readonly users: number

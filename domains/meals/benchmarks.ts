@@ -8,7 +8,7 @@ import { mealEvents } from './benchmark-events.ts'
 const HOUR_MS = 3_600_000
 const [DAYS, MEALS_PER_DAY] = [120, 6]
 
-/** Six meals of one person, every two hours of one day. */
+/** Returns six meals of one person on one day, two hours apart. */
 const dayOfMeals = (day: number): readonly Event[] =>
   [...mealEvents({ events: 2 * MEALS_PER_DAY, users: 1, seed: day })]
     .filter(({ type }) => type === 'MealLogged')

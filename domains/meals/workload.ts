@@ -28,7 +28,7 @@ interface Diary {
   readonly now: number
 }
 
-/** Events for one to three users. Uses few meals and few days, so that events collide. */
+/** Generates random events for one to three users, with few meals on few days, so that many events are about the same item. */
 export const mealsWorkload = (random: Random, length: number): Workload => {
   const factory = createEventFactory(random)
   const users = USERS.slice(0, random.between(1, USERS.length))
@@ -47,7 +47,7 @@ export const mealsWorkload = (random: Random, length: number): Workload => {
   }
   const isSealed = random.chance(0.5)
   const subjectsToForget = isSealed && random.chance(0.6) ? users.slice(0, random.between(1, 2)) : []
-  // A key that stays parked forever cannot forget a person. So if people are forgotten, no key gets an undecodable record.
+  // While a key is parked, its PersonForgotten waits. So if this run forgets people, no key gets an unreadable record, which parks it forever.
   const clients = assignToClients(random, {
     events,
     keys: users,
@@ -113,7 +113,7 @@ const drawTexts = (random: Random) => ({
   emoji: maybe(random, () => '🍲'),
   notes: maybe(random, () => 'at home'),
 })
-/** An instant in the last three days, in steps of half an hour. Some are near midnight, and near 04:00, where a logical day starts. */
+/** Returns a random instant in the last three days, in steps of half an hour. Some are near midnight, and near 04:00, where a logical day starts. */
 const instant = ({ random, now }: Diary) => now - random.between(0, 2) * 86_400_000 - random.between(0, 40) * 1_800_000
 
 const drawMealTime = (diary: Diary) => {

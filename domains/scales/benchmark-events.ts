@@ -2,7 +2,7 @@ import { KEG_TYPES } from '../../projections/scales/keg-types.ts'
 import type { Event } from '../../schemas/event.ts'
 import type { ReadingReportedData } from '../../schemas/generated/scales.ts'
 
-/** Bars with a device and a keg at every tap. The readings come from one tap after another. */
+/** The size of a load: bars with a device and a keg at every tap. The taps send their readings in turn. */
 export interface BarsLoad {
   readonly locations: number
   readonly taps: number
@@ -44,7 +44,7 @@ const eventOf = (type: string, { index, key, at }: EventPosition, data: unknown)
   personal: null,
 })
 
-/** Registers a device for every tap, assigns it and taps a keg. */
+/** Returns the events that register a device for every tap, assign it to the tap and tap a keg. */
 export const openingEvents = ({
   locations,
   taps,
@@ -74,7 +74,7 @@ export const openingEvents = ({
   return events
 }
 
-/** The nth reading of a tap: glasses at intervals, some noise, a battery that runs down, and a full keg after an empty one. */
+/** Returns the nth reading of a tap. A glass is poured at intervals, the battery runs down, and a full keg replaces an empty one. */
 export const readingAt = (
   nth: number,
 ): Pick<ReadingReportedData, 'weight_lbs' | 'level_pct' | 'battery_v' | 'battery_pct'> => {

@@ -54,7 +54,7 @@ export const SCALES_BUGS: Readonly<Record<string, Bug>> = {
   ),
 }
 
-/** Faults of the series store: writes are lost, rejected, cut and late. */
+/** The common part of the bugs in points. In these runs, writes to the series store are lost, rejected, done in part, or late. */
 const POINTS: Bug = {
   options: {
     domain: 'scales',
@@ -97,7 +97,7 @@ const ofPresentKeg = (result: Result, get: Get): Result => {
   return points === undefined ? result : { ...result, points }
 }
 
-/** Reads the state of a tap as if the tap had no reading yet. */
+/** Returns a `get` that hides the time of the last reading from the state of a tap, so that a late reading seems to be the newest. */
 const undated =
   (get: Get): Get =>
   <I extends Item>(key: { readonly PK: string; readonly SK: string }) => {

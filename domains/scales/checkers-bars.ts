@@ -26,7 +26,7 @@ type Items = ReadonlyMap<string, Item>
 
 const TIMELINE = 'TIMELINE#TAP#'
 
-/** Invariants over the items of all locations. */
+/** Checks the invariants of the items of all locations. */
 export const checkBars = (items: Items, wrong: Wrong): void => {
   const has = <I extends Item>(key: Key) => items.get(keyOf(key)) as I | undefined
   const timelines = [...items.values()].filter(({ SK }) => SK.startsWith(TIMELINE)) as TimelineItem[]
@@ -45,7 +45,7 @@ export const checkBars = (items: Items, wrong: Wrong): void => {
   }
 }
 
-/** A tap has at most one keg at any time. */
+/** Checks that a tap has at most one keg at any time. */
 const checkSpans = ({ PK, SK, kegs }: TimelineItem, wrong: Wrong) => {
   for (const [index, { from, to }] of kegs.entries()) {
     const next = kegs[index + 1]
@@ -54,7 +54,7 @@ const checkSpans = ({ PK, SK, kegs }: TimelineItem, wrong: Wrong) => {
   }
 }
 
-/** A keg is on at most one tap. */
+/** Checks that a keg is on at most one tap. */
 const checkKegs = (timelines: readonly TimelineItem[], wrong: Wrong) => {
   const tappedKegs = timelines.flatMap(({ kegs }) => kegs.filter(({ to }) => to === null).map(({ keg_id }) => keg_id))
   if (new Set(tappedKegs).size !== tappedKegs.length) wrong(`a keg is on two taps: ${tappedKegs.join(', ')}`)
@@ -65,7 +65,7 @@ interface Tap {
   readonly tap: string
 }
 
-/** A removed tap has only its history: no configuration, state, discrepancy, alert, grace period or device. */
+/** Checks that only the history of a removed tap remains: no configuration, state, discrepancy, alert, grace period or device. */
 const checkRemoved = (items: Items, { loc, tap }: Tap, wrong: Wrong) => {
   const entity = `TAP#${tap}`
   const gone = [
@@ -81,7 +81,7 @@ const checkRemoved = (items: Items, { loc, tap }: Tap, wrong: Wrong) => {
       wrong(`${loc} ${tap} was removed, and ${item.PK} is still assigned to it`)
 }
 
-/** The items of a tap, its device, its timeline and its state agree. */
+/** Checks that the items of a tap do not contradict each other: its configuration, device, timeline and state. */
 const checkTap = (
   has: <I extends Item>(key: Key) => I | undefined,
   { loc, tap, timeline }: Tap & { readonly timeline: TimelineItem },
@@ -114,13 +114,13 @@ const checkPour = ({ PK, SK, gallons, start, end }: PourItem, wrong: Wrong) => {
   if (!(gallons > 0) || end < start) wrong(`${PK} ${SK} is a pour of ${gallons} gallons until ${end}`)
 }
 
-/** A pending alert has a grace period. */
+/** Checks that a pending alert has the item of its grace period. */
 const checkPending = (has: (key: Key) => Item | undefined, { PK, type, entity, state }: AlertItem, wrong: Wrong) => {
   if (state === 'pending' && has(graces.key(PK.slice('ALERT#'.length), entity, type)) === undefined)
     wrong(`${PK} ${type} of ${entity} is pending without a grace period`)
 }
 
-/** Each quarantined reading is counted once. */
+/** Checks that each quarantined reading of a device was counted once. */
 const checkCount = (items: Items, { PK, SK, total }: QuarantineCountItem, wrong: Wrong) => {
   const device = SK.slice('COUNT#DEVICE#'.length)
   const rows = [...items.values()].filter(

@@ -37,10 +37,10 @@ export const checkScales = ({ topic, codec, rules, stored }: CheckInput): readon
   return details.map((detail) => ({ checker: 'domain', detail }))
 }
 
-/** For each tap, the names of the readings that counted since the tap was opened. */
+/** For each tap, the names of the readings that were accepted as new since the tap was opened. */
 type CountedReadings = Map<string, readonly string[]>
 
-/** The readings that counted, and the names of the points that the series must contain. */
+/** The readings that were accepted as new, and the names of the points that the series must contain. */
 interface SeriesState {
   readonly counted: CountedReadings
   readonly readings: Set<string>
@@ -67,7 +67,7 @@ const tapOf = (
     : { tap, isGone: timeline.since === null || data.at < timeline.since }
 }
 
-/** Forgets the readings of a removed tap: if the tap is opened again, the same readings count again. */
+/** Forgets the readings of a removed tap: if the tap is opened again, it accepts the same readings as new. */
 const forgetRemovedTap = ({ event: { type, data, meta }, result: { items = [] } }: Step, memory: CountedReadings) => {
   if (type === 'TapRemoved' && items.length > 0)
     memory.delete(tapKeyOf(meta.key, (data as { readonly tap: string }).tap))
@@ -83,7 +83,7 @@ const shownOf = (state: object | undefined): string =>
       .sort(([a], [b]) => (a < b ? -1 : 1)),
   )
 
-/** The state of a tap is its newest reading. Late readings, repeated readings and readings without a tap change no visible attribute. */
+/** Checks that the state of a tap is its newest reading. A late or repeated reading, or one without a tap, changes no visible attribute. */
 const checkState = (step: Step, memory: CountedReadings, wrong: Wrong) => {
   forgetRemovedTap(step, memory)
   const { event, get } = step
@@ -110,7 +110,10 @@ const checkState = (step: Step, memory: CountedReadings, wrong: Wrong) => {
     wrong(`${eventId} is the newest reading of ${loc} ${tap}, and the state of the tap is ${JSON.stringify(after)}`)
 }
 
-/** Each accepted reading has one point, also if it arrives late or repeatedly. A removed tap accepts repeated readings, because it no longer stores their names. */
+/**
+ * Checks that each new reading writes one point, also if it arrives late, and that a repeated reading writes none. A removed tap accepts
+ * repeated readings, because it no longer stores the names of its readings.
+ */
 const checkPoints = (step: Step, { counted: memory, readings }: SeriesState, wrong: Wrong) => {
   forgetRemovedTap(step, memory)
   const {
@@ -149,7 +152,10 @@ const checkPoints = (step: Step, { counted: memory, readings }: SeriesState, wro
   readings.add(pointName({ ...where, values: {} }))
 }
 
-/** The series contains each accepted reading, and no other reading. By the timelines, each reading belongs to at most one keg. */
+/**
+ * Checks that the series contains each accepted reading and no other reading. Also checks that at most one keg was on the tap at the time of
+ * each reading.
+ */
 const checkStored = ({ name, points, items }: StoredSeries, { readings }: SeriesState, wrong: Wrong) => {
   const found = [...points].filter(([, { measure }]) => measure === 'reading')
   for (const reading of readings) if (!points.has(reading)) wrong(`${name} has no ${reading}`)
@@ -171,9 +177,9 @@ const isItem = <I extends Item>(change: Change | undefined): change is I =>
   change !== undefined && !('_removed' in change)
 
 /**
- * There is at most one alert per type and entity. It fires once, and ends before the next alert begins. The history has a row for each
- * transition, and an alert ends later than it fired. If a late reading shows that a firing was wrong, its row is removed or gets the time of
- * that reading.
+ * Checks the alerts. An alert fires once, and ends before the next alert of the same type and entity begins. It ends later than it fired. The
+ * history has a row for each change of its state. If a late reading shows that an alert fired too early, the row of this firing is removed or
+ * gets the time of the reading.
  */
 const checkAlerts = (step: Step, wrong: Wrong) => {
   const {

@@ -41,7 +41,10 @@ interface DrawContext extends Bar {
   readonly now: number
 }
 
-/** Events for one or two bars. Their scales send late, repeat readings, and reuse sequence numbers. Event time starts before the run, so timers fire during the run. */
+/**
+ * Generates random events for one or two bars. Their scales send readings late, repeat them, and reuse sequence numbers. The first events have
+ * times before the start of the run, so that timers are due during the run.
+ */
 export const scalesWorkload = (random: Random, length: number): Workload => {
   const factory = createEventFactory(random, {
     from: EPOCH - 150_000,
@@ -69,7 +72,7 @@ export const scalesWorkload = (random: Random, length: number): Workload => {
   }
 }
 
-/** Settings, a device on a tap, and a keg. Leaves out each event with a small probability. */
+/** Returns the first events of a bar: settings, a device on a tap, and a keg. Leaves out each event with a small probability. */
 const openingEvents = (context: DrawContext): readonly EventDraft[] => {
   const {
     random,
@@ -139,7 +142,7 @@ const drawEvent = (context: DrawContext): EventDraft => {
   return drawRareEvent(context, scale)
 }
 
-/** Rare events of devices, beers and quarantined readings. */
+/** Returns a random event of a rare type, about a device, a beer or a quarantined reading. */
 const drawRareEvent = ({ random, loc, now }: DrawContext, { id: device_id, boot }: Scale): EventDraft => {
   const beer_id = random.pick(BEERS)
   const loc_id = random.chance(0.5) ? loc : null
@@ -246,7 +249,7 @@ const telemetryReported = (
   },
 })
 
-/** A reading of a scale: new, late, repeated with another time, or another weight with a used sequence number. */
+/** Returns a reading of a scale: new, late, repeated with another time, or with another weight and a used sequence number. */
 const reading = (context: DrawContext, scale: Scale): ReadingReportedData => {
   const { random, now } = context
   const before = scale.sentReadings.length > 0 ? random.pick(scale.sentReadings) : undefined
@@ -257,7 +260,7 @@ const reading = (context: DrawContext, scale: Scale): ReadingReportedData => {
   if (scale.boot === 'b1' && scale.id.endsWith('01') && random.chance(0.03)) [scale.boot, scale.seq] = ['b2', 0]
   scale.seq += 1
   scale.weight = nextWeight(random, scale.weight)
-  // A slow clock gives two readings the same time.
+  // Sometimes two readings have the same time, like those of a device with an inexact clock.
   const at =
     before !== undefined && random.chance(0.05) ? before.at : now - (random.chance(0.2) ? random.between(0, 60_000) : 0)
   const newReading: ReadingReportedData = {
@@ -281,7 +284,7 @@ const reading = (context: DrawContext, scale: Scale): ReadingReportedData => {
   return newReading
 }
 
-/** The next weight: noise, a glass less, an almost empty keg, a full keg, or less than an empty keg. */
+/** Returns the next weight at random: almost the same, a glass less, an almost empty keg, a full keg, or less than an empty keg. */
 const nextWeight = (random: Random, weight: number): number => {
   const next = random.pick([
     weight + 0.02,

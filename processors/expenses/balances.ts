@@ -74,7 +74,7 @@ export const negated = ({ currency, exponent, moves, owed }: Contribution): Cont
   owed: owed.map(({ payer, user, minor }) => ({ payer, user, minor: negative(minor) })),
 })
 
-/** Refuses an amount with other decimals than the balance of its currency: the two cannot be added. */
+/** Refuses an amount that has another number of decimals than the balance in its currency, because the two cannot be added. */
 export const exponentFits = (
   work: Pick<Work, 'get'>,
   group: string,
@@ -95,8 +95,8 @@ export interface Moved {
 }
 
 /**
- * Adds contributions to the balances and credits of a group, as one movement. A movement that changes no sum also sets
- * the time of the balances, so that no later movement gets an earlier time.
+ * Adds contributions to the balances of a group and to the debts to each payer (credits), as one movement. A movement that
+ * changes no sum also sets the time of the balances, so that no later movement gets an earlier time.
  */
 export const contribute = (
   work: Work,
@@ -158,7 +158,7 @@ const move = (work: Work, { group, currency, exponent, at, deltas }: Movement): 
   return Object.keys(members).length <= MOST_MEMBER_BALANCES
 }
 
-/** Updates the credits. Each payer has one item per currency. An item without debts is removed. */
+/** Updates the debts to the payers. Each payer has one CreditItem per currency. An item without debts is removed. */
 const credit = (work: Work, group: string, contributions: readonly Contribution[]): void => {
   for (const { currency, exponent, owed: debts } of contributions) {
     for (const payerId of new Set(debts.map(({ payer }) => payer))) {

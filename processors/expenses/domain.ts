@@ -31,7 +31,7 @@ export const expenses: Domain = {
   topic: 'expenses.events',
   table: expensesTable,
   foldVersion: 3,
-  // Since fold version 3, a deleted expense has an item of its own. Older edges read it from its ExpenseNameItem.
+  // Since fold version 3, a deleted expense is in an item of its own. Older edges look for it in its ExpenseNameItem, and do not find it.
   readableFrom: 3,
   keyedByPeople: [...ACCESS_EVENTS, 'ProfileTold'],
   personal: personalItems,

@@ -13,7 +13,7 @@ interface ExpenseContext {
   readonly id: string
 }
 
-/** The fields of an expense that its newest event sets, with the present names and title (E-k). */
+/** The fields of an expense that its newest event sets, with the present names of the people and the present title of the group (E-k). */
 export const expenseFields = (
   work: Work,
   { data, meta, personal }: ExpenseRecorded | ExpenseRevised,

@@ -62,7 +62,7 @@ export const expenseRecorded = (event: ExpenseRecorded, get: Get): Result => {
   return replaceExpense(work, event, { kind: 'expense-recorded', before: undefined, after: expense })
 }
 
-/** Replaces the whole expense as one movement of balances (E-g). If the date changes, the expense gets another key. */
+/** Replaces the whole expense, and changes the balances by the difference, in one movement (E-g). A changed date changes the key. */
 export const expenseRevised = (event: ExpenseRevised, get: Get): Result => {
   const { data } = event
   const found = findExpense(get, event)
@@ -103,7 +103,7 @@ interface FoundExpense {
   readonly expense: ExpenseItem
 }
 
-/** The expense that an event changes, also if it is deleted. Refuses the event if there is no such expense, or if the group cannot change. */
+/** The expense that an event changes, also if it is deleted. Refuses the event if there is no such expense, or if the group accepts no changes. */
 export const findExpense = (
   get: Get,
   event: ExpenseRevised | ExpenseDeleted | ExpenseRestored,

@@ -6,7 +6,7 @@ import type { Event } from '../../schemas/event.ts'
 import type { Work } from '../folding/work.ts'
 import { isImported } from './rights.ts'
 
-/** Adds a member to the roster. If the group has no owner, the member becomes its owner. */
+/** Adds a member to the list of members who can own the group (roster). If the group has no owner, the member becomes its owner. */
 export const enroll = (work: Work, group: string, user: string, joinedAt: string): void => {
   work.put({
     ...rosters.key(group),
@@ -17,9 +17,9 @@ export const enroll = (work: Work, group: string, user: string, joinedAt: string
 }
 
 /**
- * Removes a person from the roster, and ends the invitations that they created. If they own the group, the member who
- * joined first becomes the owner. For an import, `ownerSince` stays as it is, because a later row of the file can name
- * the owner.
+ * Removes a person from the members who can own the group (roster), and ends the invitations that they created. If they own
+ * the group, the member who joined first becomes the owner. For an import, `ownerSince` stays as it is, because a later row
+ * of the file can name the owner.
  */
 export const withdraw = (work: Work, event: Pick<Event, 'meta'>, user: string): void => {
   const { key: group, occurredAt } = event.meta

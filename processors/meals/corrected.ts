@@ -44,8 +44,8 @@ export const mealDayReassigned = (event: MealDayReassigned, get: Get): Result =>
 type Correction = MealCorrected | MealDayReassigned
 
 /**
- * DUPLICATE if this event has changed the meal before. This check comes first, because the event itself increased the
- * revision. A refusal if the meal does not have the revision that the event expects. Else undefined.
+ * Returns DUPLICATE if this event was applied to the meal before. Returns a refusal if the meal does not have the revision
+ * that the event expects. Else returns undefined. The order matters: an applied event has increased the revision itself.
  */
 const duplicateOrConflict = (meal: MealItem, event: Correction): Result | undefined => {
   const { expectedRevision, mealId } = event.data

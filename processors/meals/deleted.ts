@@ -8,7 +8,7 @@ import { hasApplied, withApplied } from '../folding/applied-events.ts'
 import { refuse } from '../../projections/meals/refusals.ts'
 import { replaceMeal } from './replace.ts'
 
-/** Moves the meal to its `GONE#` item, where a restore finds it. Without a meal, writes an empty `GONE#` item for a create that is folded later. */
+/** Moves the meal to its `GONE#` item, where a restore finds it. If there is no meal yet, stores an empty `GONE#` item. */
 export const mealDeleted = (event: MealDeleted, get: Get): Result => {
   const {
     data: { mealId },

@@ -31,8 +31,8 @@ export const firstKeyOf = (user: string, mealId: string): Key | undefined => {
 }
 
 /**
- * The change of the meal's redirect. If the meal is not under its first key, writes a redirect to its key. Otherwise
- * removes the `GONE#` item. Empty if nothing changes.
+ * Returns the change of the meal's `GONE#` item. If the meal was moved away from the key that its id contains, this item
+ * must point to the present key. Otherwise the item must not exist. Empty if nothing changes.
  */
 export const redirect = (user: string, meal: MealItem, gone: GoneMealItem | undefined): readonly Change[] => {
   const key = goneMeals.key(user, meal.mealId)

@@ -5,8 +5,8 @@ import type { ImportedEventItem } from '../../projections/meals/items.ts'
 import { importedEvents } from '../../projections/meals/keys.ts'
 
 /**
- * True if the event comes from an import. Each imported change of the targets is remembered in an item of its own,
- * because a file can be imported again after any number of other changes.
+ * True if the event comes from an import. The folds of the targets store an item for each imported event. So they
+ * recognise the event if the file is imported again, even after many other changes.
  */
 export const isImported = (event: Event): boolean => event.meta.source === IMPORT_SOURCE
 

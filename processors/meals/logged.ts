@@ -22,7 +22,7 @@ export const mealLogged = (event: MealLogged, get: Get): Result => {
   if (!isOffset(data.utcOffsetMinutes))
     return refuse('utc-offset-out-of-range', 'The UTC offset must be between -12:00 and +14:00.')
   const implied = dayOf(data.eatenAt, data.utcOffsetMinutes)
-  // A day that the user chose stays. A day that another version of the rule gave is computed again.
+  // A day that the user chose stays. A day that another version of the day rule computed is computed again.
   const userDate = data.dayOverridden || data.dayRuleVersion === DAY_RULE_VERSION ? data.userDate : implied
   if (userDate !== implied && !isDay(userDate)) return refuse('user-date-invalid', `${userDate} is not a day.`)
   const at = isoOf(meta.occurredAt)

@@ -8,7 +8,7 @@ import { refuse } from '../../projections/meals/refusals.ts'
 interface Extended {
   readonly extended: readonly NutrientAmount[]
   readonly dropped: readonly NutrientAmount[]
-  /** Null: the edge did not filter the list, so the fold does. */
+  /** The version of the registry with which the edge filtered `extended`. Null: the edge did not filter it, so the fold does. */
   readonly registryVersion: number | null
 }
 
@@ -20,8 +20,8 @@ export interface Admitted {
 export const NO_AMOUNTS: Amounts = Object.freeze({})
 
 /**
- * Refuses amounts and names that are out of range, and lists that are too long. Undefined if there are none. The edge
- * rejects them with a more precise message, but events can also come from imports and devices.
+ * Refuses invalid amounts, invalid names and lists that are too long. Returns undefined if everything is valid. The edge
+ * checks the same with a more precise message, but events can also come from imports and devices.
  */
 export const wrongAmounts = (
   macros: MacroAmounts,
@@ -46,9 +46,9 @@ const wrongList = (list: readonly NutrientAmount[]): Result | undefined => {
 }
 
 /**
- * Decides which nutrients count and which nutrients are dropped. With a registry version, the edge has filtered the list
- * already, and both lists stay as they are. Without a version, drops the nutrients that the current registry does not
- * define.
+ * Decides which nutrients are added to the sums of the day, and which are only stored with the meal (dropped). If
+ * `registryVersion` is set, the edge has filtered the lists already, and both stay as they are. Otherwise drops the
+ * nutrients that the current registry does not define.
  */
 export const admit = (user: string, { extended, dropped, registryVersion }: Extended, get: Get): Admitted => {
   const already = amounts(dropped)

@@ -16,7 +16,7 @@ export interface Replacement {
   readonly additionalChanges?: readonly Change[]
 }
 
-/** Replaces a meal. Its item, the sums of its days and the pointer from its day always change in one commit. */
+/** Replaces a meal. Its item, the sums of its days and the item that points from its day to it (day pointer) change in one commit. */
 export const replaceMeal = (replacement: Replacement, get: Get): Result => {
   const { before, after, additionalChanges } = replacement
   const items: Change[] = after === undefined ? [] : [after]

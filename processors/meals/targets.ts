@@ -86,8 +86,8 @@ const duplicateOrConflict = (targets: TargetsItem | undefined, event: Change, ge
 }
 
 /**
- * The targets with a new version. Their first day is never earlier than that of the previous change, so a change does
- * not alter past days.
+ * Returns the changed targets with the next version number. Their first day is never earlier than the first day of the
+ * previous targets, so a change does not alter past days.
  */
 const nextTargets = (before: TargetsItem | undefined, event: Change, from: string): Draft<TargetsItem> => {
   const { key, occurredAt } = event.meta

@@ -58,7 +58,8 @@ export const applyValue = (work: Work, measured: MeasuredValue, wasOpen: boolean
 
 /**
  * True if the alert had not fired by the instant `at`. A timer fires an alert if no value arrives in time. If a value that was measured
- * before this firing arrives later, the value decides and not the timer. After a person has acknowledged the alert, the firing is final.
+ * before this firing arrives later, the value decides and not the timer: the alert counts as pending. After a person has acknowledged the
+ * alert, the firing is final.
  */
 const isPendingAt = ({ state, fired_at, _fire_at }: AlertItem, at: number): boolean =>
   state === 'pending' ||
@@ -149,7 +150,7 @@ export const resolve = (work: Work, subject: Subject, at: number): false => {
   return false
 }
 
-/** Removes the history row of a firing that was wrong, as a value shows that was measured before. A pending alert has no such row. */
+/** Removes the history row of a wrong firing: a late value shows that the alert did not fire at that time. A pending alert has no such row. */
 const retract = (work: Work, subject: Subject, alert: AlertItem): void => {
   if (alert.fired_at !== undefined) work.remove(historyKey(subject, alert, msOf(alert.fired_at)))
 }
@@ -173,7 +174,7 @@ const historyKey = ({ loc, type, entity }: Subject, { state }: Pick<AlertItem, '
 const timerOf = ({ type, entity }: Subject): string => `grace:${type}:${entity}`
 
 /**
- * Fires a pending alert at the end of its timer, because the scale has sent nothing since (S-c). If the location has lowered the threshold
+ * Fires a pending alert when its timer is due, because no value has ended or fired it before (S-c). If the location has lowered the threshold
  * to the newest value or below, ends the alert instead. Ignores the event if its alert has ended or if a later value set the timer again.
  */
 export const graceElapsed = ({ data, meta }: GraceElapsed, get: Get): Result => {

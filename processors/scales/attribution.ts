@@ -7,8 +7,8 @@ import { findOrRegisterDevice } from './owned-devices.ts'
 import { tapAt } from './timeline.ts'
 
 /**
- * The tap on which a reading was measured. `unfit`: the ids or the time are invalid. `isGone`: the tap was removed after
- * the measurement, so the reading changes no state.
+ * The tap on which a reading was measured, or the reason why no tap was found. `unfit`: the ids or the time are invalid.
+ * `isGone`: the tap was removed after the measurement, so the reading changes no state.
  */
 export type Attribution =
   | {
@@ -21,8 +21,8 @@ export type Attribution =
   | { readonly kind: 'unfit' | 'unknown-device' | 'no-tap' }
 
 /**
- * Attributes a reading to the tap of its device at the time of the measurement (S-a, S-i). The state and the series
- * use the same rule.
+ * Finds the tap to which the device was assigned when it measured the reading (S-a, S-i). The scales domain and the
+ * domain of its series both use this function.
  */
 export const attributeReading = (
   work: Work,

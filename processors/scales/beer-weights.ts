@@ -34,7 +34,7 @@ export const beerKegWeightsSet = (event: BeerKegWeightsSet, get: Get): Result =>
   }
 }
 
-/** The maximum number of weighings in the mean full weight of a beer: the last weighing of each of the last kegs (S42). */
+/** The mean full weight of a beer is computed from at most this number of weighings: the last weighing of each of its last kegs (S42). */
 const MAX_WEIGHINGS = 32
 
 /**

@@ -17,7 +17,7 @@ export const deviceRegistered = ({ data, meta }: DeviceRegistered, get: Get): Re
   return work.result()
 }
 
-/** Releases a device. Its items stay. The next claim has another epoch, and so new items. */
+/** Releases a device. Its items stay. The next claim of the device has another number (epoch), and so new items. */
 export const deviceReleased = (event: DeviceReleased, get: Get): Result => {
   const { data, meta } = event
   const work = startWork(get)

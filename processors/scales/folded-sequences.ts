@@ -10,8 +10,8 @@ export interface Reading {
 /** The number of boots whose sequence numbers are remembered. After a restart, a device can still send readings of an earlier boot. */
 const MAX_BOOTS = 3
 /**
- * The maximum number of ranges per boot. If there are more, the oldest range is dropped. Then a repeated reading of this
- * range counts twice, but no reading is lost.
+ * The maximum number of ranges of sequence numbers per boot. If there are more, the oldest range is dropped. Then a
+ * repeated reading of this range is folded twice, but no reading is lost.
  */
 const MAX_RANGES = 12
 

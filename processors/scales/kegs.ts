@@ -62,7 +62,7 @@ export const kegFinished = ({ data, meta }: KegFinished, get: Get): Result => {
   return work.result()
 }
 
-/** Attributes the time of one keg on a tap to another keg, from an instant on (S-m). */
+/** Corrects which keg was on a tap: from an instant on, the time of the recorded keg belongs to another keg (S-m). */
 export const kegAssignmentCorrected = (event: KegAssignmentCorrected, get: Get): Result => {
   const {
     data: { tap, keg_id, from, new_keg_id, ...rest },
@@ -102,13 +102,16 @@ export const kegAssignmentCorrected = (event: KegAssignmentCorrected, get: Get):
 
 const MAX_VOIDS = 64
 
-/** The parts of the voids that are within the span. After a correction, the pours of this time belong to the right keg and stay voided. */
+/**
+ * Returns the parts of the voids that are within the span. A void is a time whose pours a person cancelled. After a correction,
+ * these parts are copied to the right keg, so that its pours stay cancelled.
+ */
 const within = (voids: readonly Void[], { from, to }: Span): readonly Void[] =>
   voids
     .map((each) => ({ ...each, from: Math.max(each.from, from), to: Math.min(each.to, to ?? Infinity) }))
     .filter((each) => each.from <= each.to)
 
-/** Adds voids to a keg. Leaves out a void whose time is voided already. */
+/** Adds voids (times whose pours a person cancelled) to a keg. Leaves out a void that lies within a stored void. */
 const putVoids = (work: Work, keg: KegItem, added: readonly Void[]): void => {
   const known = keg.voids ?? []
   const voids = added.reduce(
@@ -119,7 +122,7 @@ const putVoids = (work: Work, keg: KegItem, added: readonly Void[]): void => {
   if (voids !== known) work.put({ ...keg, voids } satisfies KegItem)
 }
 
-/** Voids the pours of a keg in a time. A void names no detected pours, so it also applies to pours that a later fold version detects. */
+/** Cancels the pours of a keg in a range of time. Only the range is stored, so it also cancels pours that a later fold version detects. */
 export const pourVoided = ({ data, meta }: PourVoided, get: Get): Result => {
   const keg = isId(data.keg_id) && isTime(data.from) && isTime(data.to) ? get(kegs.key(data.keg_id)) : undefined
   if (keg === undefined || keg.loc_id !== meta.key || data.from > data.to) return NOTHING

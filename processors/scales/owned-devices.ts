@@ -12,8 +12,8 @@ export interface ClaimedDevice {
 }
 
 /**
- * The item of a device. Registers the device if the derived DeviceRegistered event is not folded yet. Undefined if the
- * location did not own the device at that time.
+ * Returns the item of a device. If the derived event DeviceRegistered is not folded yet, creates the item. Undefined if
+ * the location did not own the device at that time.
  */
 export const findOrRegisterDevice = (work: Work, { loc, device, epoch, at }: ClaimedDevice): DeviceItem | undefined => {
   const known = work.get(devices.key(device, epoch))
@@ -46,8 +46,8 @@ export const registerDevice = (work: Work, { loc, device, epoch, at }: ClaimedDe
 }
 
 /**
- * The device under the location's current claim, for events of people, which name no epoch. Undefined if the location
- * does not own the device.
+ * Returns the device under the location's current claim. Undefined if the location does not own the device. For events
+ * that a person caused: they do not contain the number of the claim (epoch).
  */
 export const ownedDevice = (
   work: Work,

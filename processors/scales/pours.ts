@@ -1,10 +1,10 @@
-/** The location's settings that separate a pour from noise and from a silence. */
+/** The settings of a location by which the detection distinguishes a pour from noise, and from a gap without readings. */
 export interface Thresholds {
   /** A fall by fewer gallons is noise. */
   readonly pour_min_gallons: number
   /** A pour has ended if the weight has not fallen for this long. */
   readonly pour_settle_secs: number
-  /** If two readings are further apart, the scale was silent between them. */
+  /** If two readings are further apart, the scale sent nothing between them (a silence). */
   readonly silent_after_secs: number
 }
 
@@ -21,10 +21,10 @@ export interface Poured {
   readonly gallons: number
 }
 
-/** Beer that left the keg while its scale was silent: between the last reading before the silence and the first reading after it. */
+/** Beer that left the keg while its scale sent nothing: between the last reading before this gap and the first reading after it. */
 export type Unseen = Poured
 
-/** The state of the detection. It is small, because it is part of the tap's state. */
+/** The state of the pour detection. It is small, because it is part of the tap's state. */
 export type Detector = {
   /** Time of the newest reading. */
   readonly at: number
@@ -58,9 +58,9 @@ const RISE_READINGS = 3
 /**
  * Applies the next reading of a keg to the detection. Ignores a reading that is not newer than the previous one. A level that falls by
  * `pour_min_gallons` begins a pour. The pour ends when the level has not fallen for `pour_settle_secs`. If the level comes back, there was no
- * pour. A level that rises by `pour_min_gallons` and stays is another keg or a refill, and becomes the base. A short rise is ignored. A slow
- * fall is drift. If a level falls faster than a tap pours, somebody moved the keg. A fall during a silence of the scale is unseen beer, and
- * not a pour.
+ * pour. A level that rises by `pour_min_gallons` and stays is another keg or a refill. It becomes the base: the level before the next pour.
+ * A short rise is ignored. A slow fall is drift and no pour. If a level falls faster than a tap pours, somebody moved the keg. If the level
+ * fell while the scale sent nothing, the fall is reported as unseen beer and not as a pour.
  */
 export const step = (detector: Detector | undefined, level: Level, thresholds: Thresholds): Step => {
   if (detector === undefined) return resting(level)
@@ -73,12 +73,12 @@ export const step = (detector: Detector | undefined, level: Level, thresholds: T
   return stepOnKeg(detector, level, thresholds)
 }
 
-/** Applies a reading of a keg that followed the previous one without a silence. */
+/** Applies a reading that followed the previous reading without a gap, while a keg is on the scale. */
 const stepOnKeg = (detector: OnScale, level: Level, thresholds: Thresholds): Step => {
   const { high, high_at, highs, ...rest } = detector
   if (!isPouring(rest))
     return isUp(rest.base, level, thresholds) ? rising(detector, level, thresholds) : idle(rest, level, thresholds)
-  // If the level is back at the base, the fall was a dip. The return is not a rise.
+  // If the level is back at the base, nothing was poured. So the return to the base does not count as a rise.
   const isBack = Math.abs(rest.base - level.gallons) < thresholds.pour_min_gallons
   return !isBack && isUp(rest.low, level, thresholds)
     ? rising(detector, level, thresholds)
@@ -88,7 +88,7 @@ const stepOnKeg = (detector: OnScale, level: Level, thresholds: Thresholds): Ste
 const isUp = (before: number, { gallons }: Level, { pour_min_gallons }: Thresholds): boolean =>
   gallons - before >= pour_min_gallons
 
-/** The pour up to now, for a keg that leaves the scale before its level settles. Empty if no pour, or only a too small fall, is under way. */
+/** Returns the pour that is under way, as if it ended now. Empty if no pour is under way, or if the level has fallen too little for a pour. */
 export const ended = (
   detector: Detector | undefined,
   { pour_min_gallons }: Thresholds,
@@ -98,7 +98,7 @@ export const ended = (
   return gallons >= pour_min_gallons ? { poured: { start: detector.start, end: detector.low_at, gallons } } : {}
 }
 
-/** Ends the pour for a scale that stops sending. The next fall counts from the last level that was read. A rise stays under way. */
+/** Ends the pour, because the scale stopped sending. The lowest level of this pour is the base of the next one. A rise that has begun is kept. */
 export const stopObserving = (detector: Detector, thresholds: Thresholds): Step => {
   const { base, start, low, low_at, ...rest } = detector
   const { poured } = ended(detector, thresholds)
@@ -110,9 +110,9 @@ const isTooFast = (before: Level, { at, gallons }: Level): boolean =>
   before.gallons - gallons > FASTEST_PER_MINUTE * Math.max(1, (at - before.at) / 60_000)
 
 /**
- * The first reading after a silence. A pour that was under way ended at the last level that was read. A fall below that level is unseen beer
- * and never drift, because no reading shows how fast it fell. A smaller fall than a pour leaves the base as it was, so that several small falls
- * add up.
+ * Applies the first reading after a gap without readings. A pour that was under way ended at its lowest level. A further fall is unseen beer
+ * and never drift, because no reading shows how fast the level fell. If the fall is too small for a pour, the base stays, so that several
+ * small falls add up.
  */
 const afterSilence = (detector: OnScale, level: Level, thresholds: Thresholds): Step => {
   const {
@@ -153,8 +153,8 @@ const idle = ({ at: before, base }: Pick<OnScale, 'at' | 'base'>, level: Level, 
 }
 
 /**
- * Applies a reading of a rise. A short rise changes neither the base nor the pour. After a rise that has lasted, a level below the base ends
- * the pour. Any other level becomes the new base.
+ * Applies a reading during a rise. While the rise is short, neither the base nor the pour changes. When the rise has lasted and the level is
+ * still below the base, the pour ends. Otherwise the level becomes the new base.
  */
 const rising = (detector: OnScale, level: Level, thresholds: Thresholds): Step => {
   const { high, high_at, highs, ...rest } = detector
@@ -178,7 +178,7 @@ const falling = (detector: Falling, level: Level, thresholds: Thresholds): Step 
   const { at, gallons } = level
   if (at - low_at >= thresholds.pour_settle_secs * 1000) return settled(detector, level, thresholds)
   if (base - gallons < thresholds.pour_min_gallons) return idle({ at: detector.at, base }, level, thresholds)
-  // A smaller fall is noise, and must not delay the end of the pour.
+  // A fall of less than a quarter of `pour_min_gallons` is noise, and must not delay the end of the pour.
   const falls = low - gallons >= thresholds.pour_min_gallons / 4
   return { detector: { ...detector, at, low: Math.min(low, gallons), low_at: falls ? at : low_at }, pouring: true }
 }

@@ -30,7 +30,7 @@ export const quarantine = (work: Work, { data, meta }: ReadingReported, reason: 
   return work.result()
 }
 
-/** Quarantines the tare of a device. A tare that a person sent without a device leaves no row. */
+/** Quarantines a tare (the weight of a full or empty keg) of a device. Stores no row for a tare that a person sent without a device. */
 export const quarantineTare = (work: Work, { data, meta }: TareRecorded, reason: QuarantineReason): Result => {
   const { device_id, at } = data
   if (device_id !== null && isId(device_id))

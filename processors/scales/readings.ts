@@ -48,7 +48,7 @@ interface AttributedReading {
 const receivedAtOf = ({ data: { at }, meta: { recordedAt } }: ReadingReported | TelemetryReported): number =>
   isTime(recordedAt) ? Math.max(at, recordedAt) : at
 
-/** Folds a reading. The newest reading becomes the tap's state. An older reading is only remembered (S-i). A repeated reading changes nothing. */
+/** Folds a reading. The newest becomes the tap's state. Of an older one, only its sequence number is stored (S-i). A repeated one changes nothing. */
 export const readingReported = (event: ReadingReported, get: Get): Result => {
   const {
     data,
@@ -138,7 +138,7 @@ const stateAfter = (work: Work, read: AttributedReading, timeline: TimelineItem)
   }
   if (deviceLevel === null) after._weighed = true
   if (detector !== undefined) after._pour = detector
-  // The last telemetry message is remembered only while no reading is as new. Afterwards the time of the newest reading is sufficient.
+  // Keeps the time of the last telemetry message only while it is later than all readings. Else the time of the reading shows if a message is old.
   if (state?._battery_at !== undefined && state._battery_at > at) {
     after._battery_at = state._battery_at
     if (state._battery_seen !== undefined) after._battery_seen = state._battery_seen
@@ -153,7 +153,7 @@ export interface Pouring extends Pick<AttributedReading, 'loc' | 'tap' | 'at' | 
   readonly timeline: TimelineItem
 }
 
-/** Runs the pour detection on a level and stores the pours that it found. After a change of the keg, the open pour belongs to the old keg, and the detection starts again. */
+/** Detects pours and stores them. After a change of the keg, the pour under way belongs to the old keg, and the detection starts again. */
 export const pour = (work: Work, { state, keg, at, gallons, settings, timeline, loc, tap }: Pouring) => {
   const record = (pouredKeg: KegSpan | undefined, poured: Poured | undefined): void => {
     if (pouredKeg !== undefined && poured !== undefined)
@@ -172,7 +172,7 @@ export const pour = (work: Work, { state, keg, at, gallons, settings, timeline, 
   return { detector, unseen, pouring }
 }
 
-/** Applies the level to the low-keg alert (S12). Returns true if an alert is open afterwards. A reading of no or of a previous keg is ignored. */
+/** Applies the level to the low-keg alert (S12). Returns true if an alert is open afterwards. Ignores a reading of no keg or of a previous keg. */
 const watchLevel = (
   work: Work,
   { loc, tap, at, receivedAt, data, keg, isCurrentKeg, state, settings }: AttributedReading,
@@ -267,7 +267,7 @@ const watchBattery = (work: Work, device: DeviceItem, { value, at, receivedAt, s
   return low === wasOpen ? device : { loc_id: loc, device_id, ...rest, ...(low && { _low_battery: true }) }
 }
 
-/** Applies the battery of a telemetry message to its alert, in the order of time and of the log. A repeated message changes nothing. */
+/** Applies the battery charge in a telemetry message to the battery alert. Ignores a repeated message, and one that is out of date. */
 export const telemetryReported = (event: TelemetryReported, get: Get): Result => {
   const {
     data,

@@ -37,7 +37,7 @@ const withoutOldest = (recent: string): string => {
 /** The name of a reading. It ends with a colon, so that no name is the beginning of another name. */
 const nameOf = (reading: ReadingReportedData): string => `${bootHashOf(reading)}.${reading.seq.toString(36)}:`
 
-/** Identifies one boot of a device. */
+/** Returns a text that identifies a device and one of its starts (boots). */
 export const bootHashOf = ({ device_id, boot }: { readonly device_id: string; readonly boot: string }): string =>
   hash(`${device_id}|${boot}`)
 

@@ -65,15 +65,15 @@ type SeriesStateItem = TapStateItem & {
   readonly _told?: readonly FoldedSequences[]
 }
 
-/** Runs a fold of the scales on the table of the series, and turns its pours into points. */
+/** Returns a fold for the series: it runs a fold of the scales on the table of the series, and turns the pours that it finds into points. */
 const seriesFoldOf =
   <E extends Event>(fold: (event: E, get: Get) => Result) =>
   (event: E, get: Get): Result =>
     seriesResult(fold(event, get), { loc: event.meta.key, get })
 
 /**
- * Every accepted reading is one point, also a late reading (S18, S66). Pours are detected only in readings that are newer
- * than the state of their tap (S-f).
+ * Writes one point for every accepted reading, also for a late reading (S18, S66). Detects pours only in readings that
+ * are newer than the state of their tap (S-f).
  */
 const readingMeasured = (event: ReadingReported, get: Get): Result => {
   const {
@@ -118,7 +118,10 @@ const readingMeasured = (event: ReadingReported, get: Get): Result => {
   return { items, points: [...points, ...missed, ...pointOf(data, dims, keg)] }
 }
 
-/** The silence that this reading of a keg ends, with 0 gallons, because rates leave out the time of each silence. Undefined if there was none. */
+/**
+ * The gap without readings (silence) that this reading ends. Undefined if there was none. The gap is stored although it has 0 gallons, because
+ * the calculation of pour rates leaves out the time of each gap.
+ */
 const silenceBefore = (
   at: number,
   { state, keg, settings }: Pick<Pouring, 'state' | 'keg' | 'settings'>,

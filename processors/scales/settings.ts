@@ -18,7 +18,10 @@ const RANGES: Readonly<Record<Exclude<keyof Settings, 'timezone'>, readonly [num
 const NAMES = Object.keys(RANGES) as (keyof typeof RANGES)[]
 const ZONE = /^[A-Za-z][A-Za-z0-9_+/-]{0,63}$/
 
-/** Changes the settings of a location. Ignores null. The event is never refused, because the series fold it too, and they refuse nothing. */
+/**
+ * Changes the settings of a location. A setting that is null stays as it is. The event is never refused, because the series
+ * fold it too, and they refuse nothing.
+ */
 export const locationSettingsChanged = (event: LocationSettingsChanged, get: Get): Result => {
   const { data, meta } = event
   const before = get(locationSettings.key(meta.key))

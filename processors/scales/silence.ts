@@ -39,14 +39,14 @@ export const silenceDue = ({ data, meta }: SilenceDue, get: Get): Result => {
   return work.result()
 }
 
-/** Folds SilenceDue for the series: only ends an open pour. */
+/** Folds SilenceDue for the series: if a pour is under way, ends it. */
 export const silenceMeasured = ({ data, meta }: SilenceDue, get: Get): Result => {
   const work = startWork(get)
   endPour(work, ownedDevice(work, meta.key, data.device_id)?.item, meta.occurredAt)
   return work.result()
 }
 
-/** Ends the open pour of the device's tap if the newest reading of the tap is too old. The table of the series contains this reading, too. */
+/** Ends the pour under way on the device's tap if the newest reading of the tap is too old. Both the scales and their series use this. */
 const endPour = (work: Work, item: DeviceItem | undefined, at: number): void => {
   if (item === undefined || item.tap === null) return
   const tapKey = { loc: item.loc_id, tap: item.tap }

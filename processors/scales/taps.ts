@@ -11,7 +11,7 @@ import { updateTimeline } from './timeline-update.ts'
 import { armSilenceTimer } from './silence.ts'
 import { withFinishedKeg, kegNow, withAssignment } from './timeline.ts'
 
-/** Returns the timeline of a tap, and creates the tap if it does not exist. A tap that was removed starts again. */
+/** Returns the timeline of a tap, and creates the tap if it does not exist. A removed tap is opened again, with `at` as its start. */
 export const openTap = (
   work: Work,
   { loc, tap, at }: { readonly loc: string; readonly tap: string; readonly at: number },

@@ -28,8 +28,8 @@ import { refuse } from '../../projections/scales/refusals.ts'
 import { kegAt, tapAt } from './timeline.ts'
 
 /**
- * Stores the tare with the keg that was on the tap when it was measured (S40). The telemetry projection folds the same event, so this fold
- * refuses nothing. The weight of a full keg also becomes an event of its beer (S41).
+ * Stores the tare with the keg that was on the tap when it was measured (S40). Refuses nothing, because the telemetry projection also folds
+ * this event. From the weight of a full keg, derives an event for its beer (S41).
  */
 export const tareRecorded = (event: TareRecorded, get: Get): Result => {
   const { data, meta } = event

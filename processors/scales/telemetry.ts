@@ -94,8 +94,8 @@ const emptyTelemetry = ({ loc, device_id, epoch, at }: Device): TelemetryItem =>
 })
 
 /**
- * The pointer from the location to the device's epoch. Events of people need it, because they contain no epoch. Empty if
- * the pointer exists already.
+ * The item in which the location stores the number of the device's claim (epoch). The folds of events that a person caused
+ * read it, because these events contain no epoch. Empty if the item is up to date.
  */
 const newPointers = ({ loc, device_id, epoch }: Omit<Device, 'at'>, get: Get): readonly TelemetryPointerItem[] => {
   const key = telemetryPointers.key(loc, device_id)

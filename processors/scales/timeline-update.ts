@@ -28,8 +28,8 @@ export interface TimelineUpdate {
 }
 
 /**
- * Stores the new timeline of a tap, and updates what depends on it: the kegs, the tap, the attribution of the newest
- * reading, and its open pour.
+ * Stores the new timeline of a tap, and updates the items that depend on it: the kegs, the tap, and the state with the
+ * keg of the newest reading. If the keg of this reading changes, ends the pour that is under way.
  */
 export const updateTimeline = (work: Work, update: TimelineUpdate): void => {
   const { loc, tap, before, after } = update
@@ -72,7 +72,7 @@ export const unreadTapState = (loc: string, tap: string): TapStateItem => ({
   pouring: false,
 })
 
-/** The last span of each keg. */
+/** For each keg of the tap, the last range of time in which it was on the tap. */
 const lastSpans = ({ kegs }: Timeline): readonly KegSpan[] =>
   kegs.filter((span, index) => !kegs.some((later, laterIndex) => laterIndex > index && later.keg_id === span.keg_id))
 
@@ -92,7 +92,7 @@ const kegItem = (work: Work, { loc, tap, span, since }: OnTap): KegItem => {
   const tapped_at = isoOf(since)
   const known = work.get(kegs.key(keg_id))
   const { finished_at, ...rest } = known ?? { ...kegs.key(keg_id), loc_id: loc, tap, tapped_at, ...keg }
-  // An earlier stored time stays: the keg can have been on another tap before, or on this tap before the oldest stored span.
+  // A stored time that is earlier stays: the keg can have been on another tap before, or on this tap before its oldest stored keg.
   const item = rest.tapped_at > tapped_at ? { ...rest, tapped_at } : rest
   if (to === null) return { ...item, tap }
   // If the keg is on another tap now, the end of its time on this tap is not its end.
@@ -123,7 +123,7 @@ const attribute = (state: TapStateItem, timeline: Timeline): TapStateItem => {
   }
 }
 
-/** Ends the open pour. If the keg changes in the middle of a pour, the part so far belongs to the old keg. */
+/** Ends the pour that is under way. If the keg changes in the middle of a pour, the part so far belongs to the old keg. */
 const closePour = (
   work: Work,
   { _pour, ...state }: TapStateItem,
@@ -141,8 +141,8 @@ const closePour = (
 }
 
 /**
- * Ends the open pour at the last level that was read, because the scale stopped sending. `isGone`: the device left
- * the tap. Another scale can weigh differently, so the detection starts again.
+ * Ends the pour that is under way, because the scale stopped sending. `isGone`: the device was taken off the tap. Then
+ * the detection starts again, because the next scale can weigh differently.
  */
 export const endUnobservedPour = (
   work: Work,
@@ -195,7 +195,7 @@ const forNewKeg = (
 
 /**
  * The state after a keg was corrected. The correction can change the level, so the low-keg alert is decided again at the time of the
- * correction. A level that was measured on another keg is not low.
+ * correction. A level that was measured on another keg does not open the alert.
  */
 const forCorrectedKeg = (
   work: Work,

@@ -1,8 +1,8 @@
 import { covers, type KegOnTap, type KegSpan, type TapAssignment, type Span } from '../../projections/scales/spans.ts'
 
 /**
- * The kegs of a tap in the order of time. A keg that was replaced at the instant at which it was tapped keeps a span
- * without length, so that a repetition of its event is recognised.
+ * The kegs of a tap in the order of time, each with its span (from, to). A keg that was replaced at the instant at which
+ * it was tapped keeps a span of length 0, so that a repetition of its event is recognised.
  */
 export type Timeline = { readonly kegs: readonly KegSpan[] }
 
@@ -50,8 +50,8 @@ export const withCorrectedKeg = (timeline: Timeline, { keg_id, from, keg }: Corr
 }
 
 /**
- * Ends the keg's time on each of two taps when the keg was put on the other tap. `here` is the tap of the newer event: if
- * both times begin at the same instant, the time on `here` stays.
+ * Corrects two timelines so that the keg is never on both taps: its time on one tap ends when it was put on the other tap.
+ * If it was put on both at the same instant, it stays on `here`, the tap of the newer event.
  */
 export const separateTaps = (
   here: Timeline,

@@ -17,6 +17,6 @@ export type UsageItem = Key & {
   readonly reads: number
   readonly writes: number
   readonly ttl: number
-  /** Short forms of the ids of the last events in the counts, so that a repeated event is not counted twice. */
+  /** Short forms of the ids of the last counted events, so that a repeated event is not counted twice. */
   readonly _heard: readonly string[]
 }

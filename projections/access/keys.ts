@@ -8,8 +8,8 @@ let lastUser = ''
 let lastPartition = 'USER#'
 
 /**
- * Caches the partition of the last user. A fold builds several keys of one user, and a reused string has its hash
- * computed already.
+ * Returns the partition of a user. Caches the last one, because a fold builds several keys of one user. JavaScript then
+ * need not compute the hash of the string again.
  */
 export const userPartition = (user: string): string => {
   if (user !== lastUser) {

@@ -1,6 +1,6 @@
 import { refusing, type Refusals } from '../refusal.ts'
 
-/** Every rule that can refuse an event about tokens and usage. */
+/** The code of every rule that can refuse an event about tokens and usage, by the kind of the refusal. */
 export const accessRefusals = {
   missing: ['token-not-found'],
   invalid: ['token-invalid', 'usage-invalid'],

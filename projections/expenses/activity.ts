@@ -24,7 +24,7 @@ interface PositionedActivity {
    * same sort key.
    */
   readonly sortKey: string
-  /** The sort key, the stream and the group. It is unique and in the order of time. */
+  /** The sort key, the kind of the activity and the group, as one text. It is unique, and its order is the order of time. */
   readonly position: string
   readonly activity: Activity
 }
@@ -32,7 +32,7 @@ interface PositionedActivity {
 const POSITION = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z#[\w.:@-]{1,64} [a-z]+ [\w.:@-]{1,64}$/
 
 /**
- * A page of the user's activity, the newest first (E22). Merges the four streams by time. The cursor is the position of the last entry.
+ * A page of the user's activity, the newest first (E22). Merges the four kinds of activity by time. The cursor is the position of the last entry.
  * Throws the fault `bad-cursor` for any other cursor.
  */
 export const activityOf = async (

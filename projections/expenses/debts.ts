@@ -25,10 +25,10 @@ const unsettled = (nets: ReadonlyMap<string, bigint>): readonly Net[] =>
 export const needsPairs = (nets: ReadonlyMap<string, bigint>): boolean => unsettled(nets).length > MOST_EXACT
 
 /**
- * Few payments that settle everybody, never more than the pairwise debts. Up to MOST_EXACT people, they are the
- * fewest possible: people are divided into as many zero-sum groups as possible, and a group of n people settles with
- * n - 1 payments. More people than MOST_EXACT are treated as one group. If that gives more payments than the pairwise
- * debts, returns the pairwise debts.
+ * Returns few payments after which nobody owes anything. For up to MOST_EXACT people, they are the fewest possible: the
+ * people are divided into as many groups as possible whose balances sum up to zero, and a group of n people needs at most
+ * n - 1 payments. More people are treated as one group. If that gives more payments than the pairwise debts (`pairs`),
+ * returns the pairwise debts.
  */
 export const simplified = (nets: ReadonlyMap<string, bigint>, pairs: readonly Debt[] = []): readonly Debt[] => {
   const people = unsettled(nets)
@@ -43,9 +43,9 @@ export const simplified = (nets: ReadonlyMap<string, bigint>, pairs: readonly De
 }
 
 /**
- * Settles people whose balances sum up to zero. The number of payments is at most the number of people minus one. In the order of their
- * ids, each debtor pays the first creditors who are not paid completely. After one of these payments was made, the same calculation
- * returns the remaining payments unchanged.
+ * Returns payments that settle all debts of people whose balances sum up to zero. There are at most as many payments as people minus one. In
+ * the order of their ids, each debtor pays the first creditors who are not paid completely. After one of these payments was made, the same
+ * calculation returns the remaining payments unchanged.
  */
 const paymentsInOrder = (people: readonly Net[]): readonly Debt[] => {
   const debtors = people.filter(([, net]) => net < 0n).map(([id, net]) => ({ id, left: -net }))

@@ -118,7 +118,7 @@ export type ExpenseItem = Key &
     readonly _heard: readonly string[]
   }
 
-/** Finds an expense by its id. `at`: the `spentAt` in the key of its ExpenseItem. `deletedAt`: the time in the key of its DeletedExpenseItem. */
+/** Leads from the id of an expense to its item. `at` and `deletedAt`: the times in the keys of its ExpenseItem and its DeletedExpenseItem. */
 export type ExpenseNameItem = Key & { readonly at: string } & (
     | { readonly state: 'present'; readonly deletedAt?: undefined }
     | { readonly state: 'deleted'; readonly deletedAt: string }
@@ -205,7 +205,7 @@ export type BalanceItem = Key & {
   /** The time of the last change. It never decreases, even if an event has an earlier time. */
   readonly changedAt: string
 }
-/** The balance at the end of `day` (UTC). It is written when the balance changes on a later day, so days without a change have none. */
+/** The balance at the end of `day` (UTC). It is written when the balance changes on a later day. A day without a change has no such item. */
 export type BalanceDayItem = BalanceItem & { readonly day: string }
 /** The amount that each person owes to `payerId`, before debts in both directions are netted. Below zero if the person paid too much. */
 export type CreditItem = Key & {

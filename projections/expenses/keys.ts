@@ -103,7 +103,7 @@ export const oneTxHash = (hash: string): string => {
   return /^[A-Za-z0-9+/_-]{43}=?$/.test(hash) ? Buffer.from(hash, 'base64').toString('hex') : hash
 }
 
-/** The log key whose events produce the items of a partition. Undefined if the partition is of no kind of this table. */
+/** The log key whose events produce the items of a partition. Undefined if this table has no partitions of this form. */
 export const logKeyOf = (pk: string): string | undefined => {
   const at = pk.indexOf('#')
   const [kind, name] = [pk.slice(0, at), pk.slice(at + 1)]

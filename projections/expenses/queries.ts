@@ -42,7 +42,7 @@ interface FoundExpense {
   readonly expense: ExpenseItem
 }
 
-/** The access patterns of the expenses table that read an index, or more than one item or entity. An index can be late. */
+/** The queries of the expenses table that read an index, or more than one item or entity. The content of an index can be out of date. */
 export const expensesQueries = oncePerReader((reader) => ({
   ...groupQueries(reader),
   ...expenseQueries(reader),
@@ -72,7 +72,7 @@ const groupQueries = (reader: Reader) => ({
 })
 
 const expenseQueries = (reader: Reader) => ({
-  /** An expense of a group, also if it is deleted (E16). Undefined if it does not exist. Reads by key, so the result is never late. */
+  /** An expense of a group, also if it is deleted (E16). Undefined if it does not exist. Reads by key, so the result is up to date. */
   expense: async (group: string, expense: string): Promise<FoundExpense | undefined> => {
     const name = (await expenseNames.get(reader, group, expense)) as OlderDeletedName | undefined
     if (name === undefined) return undefined
@@ -84,7 +84,7 @@ const expenseQueries = (reader: Reader) => ({
     const found = await expenses.get(reader, group, name.at, expense)
     return found && { state: 'present', expense: found }
   },
-  /** An expense by its id in any group (E16). A deleted expense is not found. Reads an index, so the result can be late. */
+  /** An expense by its id in any group (E16). A deleted expense is not found. Reads an index, so the result can be out of date. */
   expenseNamed: (expense: string) =>
     first<ExpenseItem>(reader, { index: NAME_INDEX, pk: expenseNamed(expense), limit: 1 }),
   /** The history of one expense, the oldest entry first. Leaves out the entries of an expense with the same id in another group. */
@@ -95,12 +95,12 @@ const expenseQueries = (reader: Reader) => ({
 })
 
 const settlementQueries = (reader: Reader) => ({
-  /** A settlement of a group (E17). Undefined if it does not exist. Reads by key, so the result is never late. */
+  /** A settlement of a group (E17). Undefined if it does not exist. Reads by key, so the result is up to date. */
   settlement: async (group: string, settlement: string): Promise<SettlementItem | undefined> => {
     const name = await settlementNames.get(reader, group, settlement)
     return name && settlements.get(reader, group, name.at, settlement)
   },
-  /** A settlement by its id in any group (E17). Reads an index, so the result can be late. */
+  /** A settlement by its id in any group (E17). Reads an index, so the result can be out of date. */
   settlementNamed: (settlement: string) =>
     first<SettlementItem>(reader, { index: NAME_INDEX, pk: settlementNamed(settlement), limit: 1 }),
 })

@@ -1,6 +1,6 @@
 import { refusing, type Refusals } from '../refusal.ts'
 
-/** Every rule that can refuse an expenses event. */
+/** The code of every rule that can refuse an expenses event, by the kind of the refusal. */
 export const expensesRefusals = {
   missing: ['group-not-found', 'member-not-found', 'invitation-not-found', 'expense-not-found', 'settlement-not-found'],
   forbidden: ['owner-only', 'members-only', 'invitation-only', 'payer-only', 'editor-only'],

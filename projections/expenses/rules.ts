@@ -18,7 +18,7 @@ export const misfitOf = (
 export const canCorrect = (user: string, { payerId, createdBy }: ExpenseItem, { ownerId }: GroupItem): boolean =>
   [payerId, createdBy, ownerId].includes(user)
 
-/** True if the settlement is final, and this change is not a repetition of the change that made it final. `named`: the change's transaction. */
+/** True if the settlement is final, and this change is not a repetition of the change that made it final. `named`: the transaction in the event. */
 export const isTooLate = (
   { status, txHash }: SettlementItem,
   to: 'completed' | 'failed',

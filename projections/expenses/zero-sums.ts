@@ -2,7 +2,7 @@
  * Divides balances that sum up to zero into as many groups as possible that each sum up to zero. The balances are in a fixed order, and none
  * is zero. Returns each group as a list of indexes into `balances`. Takes time and memory proportional to 2^n.
  *
- * The method is dynamic programming over all subsets. If several divisions are best, it repeatedly takes the first balance without a group
+ * The method is dynamic programming over all subsets. If several divisions are equally good, it repeatedly takes the first balance without a group
  * and gives it the group that contains the earliest other balances. So the same balances always give the same groups.
  */
 export const zeroSumGroups = (balances: readonly bigint[]): readonly (readonly number[])[] => {
@@ -20,7 +20,7 @@ export const zeroSumGroups = (balances: readonly bigint[]): readonly (readonly n
   return groups
 }
 
-/** Facts about every set of balances. A set is a number with one bit per balance, and the index in both arrays. */
+/** The results for every set of balances. A set is a number with one bit per balance. This number is the index in both arrays. */
 interface BestGroups {
   /** The largest number of disjoint zero-sum groups in the set. */
   readonly groups: Uint8Array

@@ -5,7 +5,7 @@ export interface DayRule {
   readonly startMinutes: number
 }
 
-/** Every version of the day rule. If you add a version, raise the fold version: days that no user chose are computed again. */
+/** Every version of the day rule. If you add a version, raise the fold version, because the folds then compute days that no user chose again. */
 export const DAY_RULES = { 1: { startMinutes: 4 * 60 } } as const satisfies { readonly [version: number]: DayRule }
 export const DAY_RULE_VERSION = 1
 const DAY_RULE: DayRule = DAY_RULES[DAY_RULE_VERSION]

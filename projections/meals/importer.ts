@@ -3,7 +3,7 @@ import type { MealLoggedData } from '../../schemas/generated/meals.ts'
 import { mealsQueries } from './queries.ts'
 import { upcast } from './upcast.ts'
 
-/** Rows of a meals table do not depend on each other, so they keep the order of the file. */
+/** Imports the rows of a meals table in the order of the file, because they do not depend on each other. */
 export const mealsImporter: Importer = {
   read(row, origin) {
     const result = upcast(row, origin)

@@ -41,7 +41,7 @@ export type MealItem = Key &
     readonly _heard?: readonly string[]
   }
 
-/** Remains of a meal that was moved away from its first key, or that was deleted. This item does not expire. */
+/** Is stored for a meal that was moved away from its first key, or that was deleted. This item does not expire. */
 export type GoneMealItem = Key &
   (
     | { readonly state: 'moved'; readonly to: string }

@@ -35,7 +35,7 @@ async function* inWindow(reader: Reader, { user, day }: MealsOfDay, after: strin
   const window = windowOf(day)
   const start = meals.prefix + isoOf(window.from)
   const from = after > start ? after : start
-  // A key at the end instant is longer than `to` and so greater: the end is exclusive.
+  // The sort key of a meal continues after the instant. So a meal at the end instant sorts after `to`, and the end is exclusive.
   const to = meals.prefix + isoOf(window.to)
   if (from > to) return
   for await (const items of pages(reader, { pk: userPartition(user), from, to, limit: PAGE })) {

@@ -28,7 +28,7 @@ export interface DaySpan {
   readonly to: string
 }
 
-/** The access patterns of the meals table that read more than one item or entity. */
+/** The queries of the meals table that read more than one item or entity. */
 export const mealsQueries = oncePerReader((reader) => ({
   /** The meals between two instants in epoch milliseconds. `to` is exclusive. */
   mealsBetween: (user: string, span: { from: number; to: number }, paging: Paging): Promise<Page<MealItem>> =>

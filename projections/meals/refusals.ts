@@ -1,6 +1,6 @@
 import { refusing, type Refusals } from '../refusal.ts'
 
-/** Every rule that can refuse a meals event. */
+/** The code of every rule that can refuse a meals event, by the kind of the refusal. */
 export const mealsRefusals = {
   missing: ['meal-not-found', 'nutrient-not-found'],
   conflict: [

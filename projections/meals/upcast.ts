@@ -93,8 +93,9 @@ const mealRow = ({ user, sk, row, origin }: RowContext): Upcast => {
 }
 
 /**
- * The zone and the day of a row that comes from a table of this program: the row becomes a MealLogged event, and its
- * nutrients were filtered when the meal was first logged. Undefined if the row has no zone: it is adopted as an old meal.
+ * The zone and the day of a row from a table of this program. Such a row becomes a MealLogged event. Its nutrients are not
+ * filtered again, because they were filtered when the meal was first logged. Undefined if the row has no zone: it comes
+ * from an older program, and becomes a LegacyMealAdopted event.
  */
 const zoneOf = (row: Row, userDate: string) => {
   const [tz, utcOffsetMinutes] = [textField(row, 'tz'), numberField(row, 'utcOffsetMinutes')]

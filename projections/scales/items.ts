@@ -85,7 +85,7 @@ export type KegItem = Key & {
   readonly voids?: readonly Void[]
 }
 
-/** In epoch milliseconds, both inclusive. */
+/** A time for which a person declared that nothing was poured. `from` and `to` are in epoch milliseconds, both inclusive. */
 export type Void = { readonly from: number; readonly to: number; readonly reason: string | null }
 
 export type TareItem = Key & {
@@ -190,7 +190,10 @@ export type AlertItem = Key & {
   readonly acknowledged_at?: string
   readonly acknowledged_by?: string
   readonly resolved_at?: string
-  /** The end of the grace period in epoch milliseconds. Absent if a value made the alert active. Present if it is pending or the timer did. */
+  /**
+   * The end of the grace period in epoch milliseconds. Present while the alert is pending, and after the timer made it active. Absent if a
+   * value made it active.
+   */
   readonly _fire_at?: number
   /** The time at which the timer of a pending alert is due, in epoch milliseconds. An earlier timer event is ignored: the timer was set again. */
   readonly _due_at?: number
@@ -258,7 +261,7 @@ export type DeviceTokenItem = PatItem & {
   readonly claim_epoch: number
 }
 
-/** The epoch in the partition key of a device's items. Has no attribute with the device's id, which would put it into `device-index` (S-d). */
+/** Stores the epoch that is in the partition key of a device's items. Has no `device_id`, because items with it are in `device-index` (S-d). */
 export type DevicePointerItem = Key & {
   readonly epoch: number
   readonly released_at?: string

@@ -12,7 +12,7 @@ export interface Lifespan {
   readonly last_reading: number | null
   /** Everything that left the keg: its pours and `unseen_gallons`. */
   readonly total_poured_gallons: number
-  /** Gallons that left the keg while its scale was silent. */
+  /** Gallons that left the keg while its scale sent nothing. */
   readonly unseen_gallons: number
   /** Whole hours from the tapping to the last reading. */
   readonly lifespan_hours: number | null

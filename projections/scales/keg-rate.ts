@@ -9,10 +9,10 @@ export interface Rate {
   readonly tap_id: string
   readonly keg_id: string | null
   readonly window_hours: number
-  /** Hours between the first and the newest reading of the window, without the silences of the scale. */
+  /** Hours between the first and the newest reading of the window, without the times in which the scale sent nothing. */
   readonly observed_hours: number
   readonly poured_gallons: number
-  /** Gallons that left the keg while its scale was silent. They are not in `poured_gallons` and not in the rate. */
+  /** Gallons that left the keg while its scale sent nothing. They are not in `poured_gallons` and not in the rate. */
   readonly unseen_gallons: number
   /** Null if nothing was poured, or if the observed time is 0. */
   readonly gallons_per_hour: number | null
@@ -28,7 +28,7 @@ interface Rated extends TapKegs {
   readonly settings: Settings
 }
 
-/** The pour rate of the keg on the tap, over the hours of the window in which its scale was not silent. Without a keg, rates are null. */
+/** The pour rate of the keg on the tap, over the hours of the window in which its scale sent readings. Without a keg, rates are null. */
 export const rateOf = async (
   series: SeriesGeneration,
   { loc, tap, timeline, now, settings: { pour_window_hours } }: Rated,

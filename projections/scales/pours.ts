@@ -16,8 +16,8 @@ export interface Pour {
 }
 
 /**
- * The pours of a location, with the kegs and voids that are known now. The stored pours can contain older facts: a
- * correction or a void names a keg and a time, and its fold cannot list the stored pours of this time.
+ * Returns the pours of a location with the kegs that are known now, and marks the pours that a person cancelled (voids).
+ * The stored pours are not up to date: the fold of a correction or of a void cannot list the pours of a time.
  */
 export const poursOf = async (reader: Reader, loc: string, range: Range): Promise<Page<Pour>> => {
   const { items: found, ...rest } = await pours.page(reader, loc, range)

@@ -68,7 +68,7 @@ export interface TokenLinks {
   readonly gone: GoneMemberItem | undefined
 }
 
-/** The access patterns of the scales table that read an index, or more than one item or entity. */
+/** The queries of the scales table that read an index, or more than one item or entity. */
 export const scalesQueries = oncePerReader((reader) => ({
   ...placeQueries(reader),
   ...tapQueries(reader),
@@ -126,7 +126,7 @@ const tapQueries = (reader: Reader) => ({
   /** The pours of a location in a range of time, the newest first. */
   pours: (loc: string, { from, to }: Span, paging: Paging): Promise<Page<Pour>> =>
     poursOf(reader, loc, { from: isoOf(from), to: `${isoOf(to)}#99`, reverse: true, ...paging }),
-  /** The tap of a device (S36). The index can be late. */
+  /** The tap of a device (S36). Reads an index, so the result can be out of date. */
   tapOfDevice: async (device: string): Promise<TapItem | undefined> => {
     const {
       items: [tap],
@@ -149,7 +149,7 @@ const deviceQueries = (reader: Reader) => ({
       ...rest,
     }
   },
-  /** The devices with a charge below `below` percent (S37), the lowest charge first. The index can be late. */
+  /** The devices with a charge below `below` percent (S37), the lowest charge first. Reads an index, so the result can be out of date. */
   lowBatteries: async (
     loc: string,
     below: number,

@@ -1,6 +1,6 @@
 import { refusing, type Refusals } from '../refusal.ts'
 
-/** Every rule that can refuse a scales event. */
+/** The code of every rule that can refuse a scales event, by the kind of the refusal. */
 export const scalesRefusals = {
   missing: ['alert-not-found', 'beer-not-found', 'device-not-found', 'location-not-found', 'member-not-found'],
   conflict: ['beer-exists', 'device-taken', 'location-taken', 'owner-stays'],

@@ -82,7 +82,7 @@ const kegQueries = (series: SeriesGeneration) => {
         ),
       }
     },
-    /** The pour rate of the keg that is on the tap, over the hours in which the scale was not silent (S58, S-f). Undefined: no such tap. */
+    /** The pour rate of the keg that is on the tap, over the hours in which the scale sent readings (S58, S-f). Undefined: no such tap. */
     rate: async (loc: string, tap: string, now: number): Promise<Rate | undefined> => {
       const timeline = await timelines.get(reader, loc, tap)
       return timeline && rateOf(series, { loc, tap, timeline, now, settings: await settingsAt(reader, loc) })

@@ -80,7 +80,7 @@ export const batteriesIn = (loc: string, taps: readonly TapKegs[], { where, from
   partitions: taps.map(({ tap }) => batteryOfTap(tapIdOf(loc, tap))),
 })
 
-/** The newest point of a stretch if `newest`, else the oldest. Undefined if the stretch has no point. */
+/** Returns the newest point that the query (`stretch`) finds if `newest`, else the oldest. Undefined if it finds no point. */
 export const edgePoint = async (
   points: SeriesReader,
   stretch: Stretch,
@@ -90,7 +90,7 @@ export const edgePoint = async (
   return undefined
 }
 
-/** A pour, or the beer that left a keg during a silence of its scale. The gallons are calculated with the specific gravity of the keg. */
+/** A pour, or the beer that left a keg while its scale sent nothing. The gallons are calculated with the specific gravity of the keg. */
 export interface Pour {
   readonly at: number
   readonly end: number
@@ -100,10 +100,10 @@ export interface Pour {
 
 export const gallonsIn = (pours: readonly Pour[]): number => sumOf(pours.map(({ gallons }) => gallons))
 
-/** The measures of beer that left a keg, each with its partition in a store of items. */
+/** For each measure of beer that left a keg, the function that returns the partition of its points in a store of items. */
 const LEFT = { pour: poursOfTap, unseen: unseenOfTap } as const
 type Left = keyof typeof LEFT
-/** Empty for a measure that was not requested. */
+/** The beer that left the kegs, by measure. The list of a measure that was not requested is empty. */
 type LeftPours = Readonly<Record<Left, readonly Pour[]>>
 
 interface LeftIn extends Pick<Stretch, 'where'> {
@@ -138,7 +138,7 @@ const leftIn = async (
   const of = (wanted: Left): readonly Pour[] => found.flatMap(({ measure, pours }) => (measure === wanted ? pours : []))
   return {
     pour: of('pour').filter((pour) => !isVoided(pour)),
-    // A voided silence has no gallons, and its time still counts as a silence.
+    // If a person declared that nothing was poured, the gallons become 0. The time in which the scale sent nothing stays.
     unseen: of('unseen').map((silence) => (isVoided(silence) ? { ...silence, gallons: 0 } : silence)),
   }
 }

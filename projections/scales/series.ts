@@ -10,7 +10,7 @@ export const seriesTable: TableSpec = { name: 'scale-sense-series', ttl: TTL, in
 export const readingsOfKeg = (keg: string): string => `READINGS#keg#${keg}`
 export const readingsOfTap = (tapId: string): string => `READINGS#${tapId}`
 export const poursOfTap = (tapId: string): string => `POURS#${tapId}`
-/** The partition of the silences of a tap's scale. Each point contains the gallons that left the keg during the silence, or 0. */
+/** The partition of the times in which the scale of a tap sent nothing. Each point contains the gallons that left the keg in this time, or 0. */
 export const unseenOfTap = (tapId: string): string => `UNSEEN#${tapId}`
 
 /** The partition of the battery values in telemetry messages. */

@@ -14,9 +14,9 @@ type Named = {
 }
 
 /**
- * True if the items contain the change of the imported event, or contained it before a person changed it in this
- * program. The import skips such an event: it does not add a person again who has left since, and it does not undo that
- * a person joined again, that a group was unarchived, or that a group got another owner.
+ * True if the items contain the change of the imported event, or a later change of the same thing. The import skips such
+ * an event, so it does not undo a change that was made in this program: a person left or joined again, a group was
+ * unarchived, or a group got another owner.
  */
 export const isPresent = async (event: ImportedEvent, reader: Reader): Promise<boolean> => {
   const { type, key, data } = event
@@ -74,7 +74,7 @@ const isStateKnown = (group: GroupItem | undefined, event: ImportedEvent): boole
   return group.ownerId === (event.data as Named).userId || isOutdated(event, group.ownerSince)
 }
 
-/** True if this program's last change is at the time of the imported change or later, or if the imported change has no time. */
+/** True if this program made such a change at the time `last`, and the imported change is not later or has no time. */
 const isOutdated = ({ changedAt }: ImportedEvent, last: string | undefined): boolean =>
   last !== undefined && (changedAt === undefined || isoOf(changedAt) <= last)
 

@@ -137,8 +137,8 @@ const splitsIn = (row: Row): readonly Row[] => {
 }
 
 /**
- * Finds the settlements whose transaction completes an earlier settlement of the file. A transaction completes only one
- * settlement (E-j), so the map contains an unreadable row for each of them.
+ * Finds the settlements whose transaction already completes an earlier settlement of the file. A transaction completes
+ * only one settlement (E-j). So the map contains, for each found row, an unreadable row that replaces it.
  */
 const repeatedClaims = (rows: readonly NumberedRow[]): ReadonlyMap<NumberedRow, NumberedRow> => {
   const firstClaims = new Map<string, string>()
@@ -158,9 +158,9 @@ const repeatedClaims = (rows: readonly NumberedRow[]): ReadonlyMap<NumberedRow, 
 }
 
 /**
- * The rows that the file implies. A person who paid or shared and is not a member in the file has left since: the person
- * joins at the time of their first row and leaves at the time of their last row. The result also contains the departures
- * of members, the owners and the archived groups.
+ * Returns rows that are added to the rows of the file. A person who paid or shared but is no member in the file has left
+ * the group: they get a row that joins them at the time of their first row, and one that ends the membership at the time of
+ * their last row. The result also contains rows for departures of members, for owners and for archived groups.
  */
 const formerMembersIn = (rows: readonly NumberedRow[], { members }: People): readonly NumberedRow[] => {
   const found = new Map<

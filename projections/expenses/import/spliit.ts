@@ -60,7 +60,7 @@ export interface SpliitRow {
   readonly row: Row
 }
 
-/** The rows of a Spliit group. A row that cannot be imported has the reason in `unreadable`. `assumed`: the currency of a group without a code. */
+/** The rows of a Spliit group. A row that cannot be imported has the reason in `unreadable`. `assumed`: the currency if the group names no code. */
 export const spliitRows = (group: SpliitGroup, assumed: string | undefined): readonly SpliitRow[] => {
   const groupId = idOf(group.id)
   const code = typeof group.currencyCode === 'string' && group.currencyCode !== '' ? group.currencyCode : undefined
