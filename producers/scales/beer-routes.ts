@@ -134,7 +134,7 @@ const defineBeer = command({
     storedBeer({ caller, params, query: body.loc_id === undefined ? {} : { loc: body.loc_id } }, id),
 })
 
-/** The library is sorted by the normal form of the name, so that form cannot be empty. */
+/** Throws if the name has no letter and no digit. The library is sorted by these characters of the name, so at least one is necessary. */
 const checkName = (text: string): void => {
   if (normalName(text) === '')
     throw mistake(400, { pointer: '/name', code: 'bad-name', detail: '/name must have a letter or a digit.' })

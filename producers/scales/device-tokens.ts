@@ -69,7 +69,7 @@ const deviceToken = shape<
   },
 })
 
-/** True if the location may list and revoke the token. False for tokens of other locations, and for tokens of a person with the device's id. */
+/** True if the location may list and revoke the token. False for tokens of other locations, and for tokens of people. */
 export const isTokenAt = (item: PatItem, { loc, epoch }: { loc: string; epoch: number }): boolean => {
   if (!isOfDevice(item)) return false
   return !hasLinks(item) || item.loc_id === loc || (item.loc_id === null && item.claim_epoch === epoch)
