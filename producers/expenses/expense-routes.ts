@@ -51,7 +51,7 @@ const contextOf = async (call: RequestCall): Promise<ExpenseContext> => {
   return { group, members, user: call.caller.user, now: call.now }
 }
 
-/** The answer to a command: the expense. If the command is repeated after the expense was deleted, the answer is the deleted expense. */
+/** Returns the expense as the answer to a command. If the command is repeated after the expense was deleted, returns the deleted expense. */
 const stored = async (call: RequestCall, { id = '' }: { readonly id?: string }) => {
   const found = await findExpense(call, id)
   return found && expense.view(found.expense)

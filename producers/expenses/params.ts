@@ -38,7 +38,7 @@ export const invitationOf = pathId('invitationId', isId, (id) =>
   refused('invitation-not-found', `The group has no open invitation ${shown(id)}.`),
 )
 
-/** The queries of the generation that answers the request. */
+/** Returns the queries of the domain. They read the generation that answers the request. */
 export const queriesOf = ({ caller: { reader } }: Pick<Call, 'caller'>): ExpensesQueries => expensesQueries(reader)
 
 export const event = drafts<ExpensesEvent>()

@@ -104,7 +104,7 @@ export interface StatusChange {
   readonly txHash: string | null
 }
 
-/** Throws if the caller is neither the payer nor the payee, or if the status is final and the request does not repeat the change to this status. */
+/** Returns the requested change. Throws if the caller is neither the payer nor the payee, or if an earlier, different change is final. */
 export const statusChangeOf = (
   settlement: SettlementItem,
   user: string,

@@ -34,7 +34,7 @@ const storedBeer = async (call: BeerCall, id: string) => {
   return found && beerAnswer.view(found, (await beerKegs.page(reader, loc_id, id, { limit: KEG_TYPES_SHOWN })).items)
 }
 
-/** The beer that a command changes, and its log key. Throws if there is no such beer, or if the caller did not add it to the global library. */
+/** Returns the beer that a command changes, and its log key. Throws if there is no such beer, or if another person added it to the global library. */
 const changeableBeer = async (
   call: BeerCall,
 ): Promise<{ readonly key: string; readonly beer_id: string; readonly loc_id: string | null }> => {
