@@ -13,7 +13,7 @@ most important ones, and [a domain, file by file](domain-file-by-file.md) shows 
 such package: describe it in [CHANGELOG.md](../CHANGELOG.md). The last chapter shows the types that only their declarations name.
 `
 
-/** The declarations of a file, as the compiler writes them for a package. The compiler reads no other file, so every export must state its type. */
+/** Returns the type declarations of a file. The compiler reads only this file for them, so every export must state its type. */
 const declarationsOf = (file: string): ts.SourceFile => {
   const { outputText } = ts.transpileDeclaration(readFileSync(file, 'utf8'), { fileName: file })
   return ts.createSourceFile(file, outputText, ts.ScriptTarget.ESNext, true)
@@ -36,7 +36,7 @@ interface Chapter {
   readonly groups: readonly Group[]
 }
 
-/** The exports of an entry point, in groups. A line comment before the first export of a group is its title. */
+/** Returns the exports of an entry point, in groups. A line comment before the first export of a group is the title of the group. */
 const groupsOf = (file: string): readonly Group[] => {
   const text = readFileSync(file, 'utf8')
   const source = ts.createSourceFile(file, text, ts.ScriptTarget.ESNext, true)
@@ -75,7 +75,7 @@ type Files = ReturnType<typeof createFiles>
 const declarationOf = ({ name, file }: Exported, files: Files): ts.Statement | undefined =>
   files(file).statements.find((each) => nameOf(each) === name)
 
-/** The imports of a file from this repository, by their names in the file. */
+/** Returns what a file imports from other files of this repository, by the name that the file uses. */
 const importsOf = (file: string, files: Files): ReadonlyMap<string, Exported> => {
   const found = new Map<string, Exported>()
   for (const statement of files(file).statements) {
@@ -89,14 +89,14 @@ const importsOf = (file: string, files: Files): ReadonlyMap<string, Exported> =>
   return found
 }
 
-/** The name in a reference to a type, to the type of a value, or to a base. */
+/** Returns the name to which a node refers: a type, the value after `typeof`, or a base class or interface. Undefined for other nodes. */
 const referenceOf = (node: ts.Node): ts.Node | undefined => {
   if (ts.isTypeReferenceNode(node)) return node.typeName
   if (ts.isTypeQueryNode(node)) return node.exprName
   return ts.isExpressionWithTypeArguments(node) || ts.isComputedPropertyName(node) ? node.expression : undefined
 }
 
-/** The declarations of this repository that a declaration names. */
+/** Returns the declarations of this repository to which a declaration refers. */
 const namedBy = (exported: Exported, files: Files): readonly Exported[] => {
   const names = new Set<string>()
   const visit = (node: ts.Node): void => {
@@ -115,17 +115,17 @@ const namedBy = (exported: Exported, files: Files): readonly Exported[] => {
 
 const keyOf = ({ name, file }: Exported): string => `${name} ${file}`
 
-/** The declarations that these name, and those that the found ones name, and so on, without these themselves. */
+/** Returns the declarations to which `exported` refers, directly or through other declarations. The result does not contain `exported` itself. */
 const usedBy = (exported: readonly Exported[], files: Files): readonly Exported[] => {
   const found = new Map(exported.map((each) => [keyOf(each), each]))
-  // The loop also visits what it adds.
+  // The loop also visits the declarations that it adds to `found`.
   for (const each of found.values())
     for (const named of namedBy(each, files)) if (!found.has(keyOf(named))) found.set(keyOf(named), named)
   for (const each of exported) found.delete(keyOf(each))
   return [...found.values()].sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))
 }
 
-/** A declaration with its comment, as a section of the page. */
+/** Returns the section of the page for a declaration, with its comment. */
 const section = (exported: Exported, files: Files): string => {
   const statement = declarationOf(exported, files)
   if (statement === undefined) throw new Error(`${exported.file} declares no ${exported.name}.`)
@@ -181,7 +181,7 @@ const printChapter = (
   ]
 }
 
-/** The page of everything that can be imported from `tributary/domain` and `tributary/testing`, and of the types that it names. */
+/** Returns the page that lists all exports of `tributary/domain` and `tributary/testing`, and the types to which these exports refer. */
 export const apiPage = (): string => {
   const [files, anchorOf] = [createFiles(), createAnchors()]
   const modules = ['domain', 'testing'].map((module) => ({

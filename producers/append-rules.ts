@@ -14,7 +14,7 @@ export type FieldRule =
 
 /** The rules by which an operator appends events of a domain. */
 export interface AppendRules {
-  /** The event types that only the program appends, each with what to do instead. */
+  /** The event types that an operator cannot append. Each has a text that names the command to run instead. */
   readonly internal: Readonly<Record<string, string>>
   /** The pattern that every key of the log must match. */
   readonly key: RegExp
@@ -22,13 +22,13 @@ export interface AppendRules {
   readonly isKeyAPerson?: true
   /** The limits that the edge applies to fields, by the name of the field, at every depth of every event. Other fields have no limit. */
   readonly fields: Readonly<Record<string, FieldRule>>
-  /** The fields that contain the time of a past occurrence. A time in the future is a mistake. */
+  /** The names of fields with the time at which something happened. A time in the future is a mistake. */
   readonly past?: readonly string[]
   /** Checks rules that concern several fields. Returns the mistake as text, or undefined. */
   readonly check?: (data: FieldsOfEvent['data']) => string | undefined
 }
 
-/** The internal events that all domains share. */
+/** The event types that an operator cannot append in any domain. Each has a text that names the command to run instead. */
 export const COMMON_INTERNAL: AppendRules['internal'] = {
   PersonForgotten: 'Run tributary forget.',
   PatIssued: 'Run tributary token create.',
@@ -37,17 +37,17 @@ export const COMMON_INTERNAL: AppendRules['internal'] = {
   ApiUsageSampled: 'The edge appends it when it counts requests.',
 }
 
-/** The rule for a number: from the `minimum` to the `maximum` of its JSON Schema. */
+/** Returns the rule for a number from the `minimum` to the `maximum` of a JSON Schema. */
 export const within = ({ minimum, maximum }: { readonly minimum: number; readonly maximum: number }): FieldRule => ({
   from: minimum,
   to: maximum,
 })
-/** The rule for text: at most the `maxLength` of its JSON Schema, with at least one character that is not a space. */
+/** Returns the rule for text with at most the `maxLength` of a JSON Schema, and with at least one character that is not a space. */
 export const words = ({ maxLength: most }: { readonly maxLength: number }): FieldRule => ({
   is: (text) => text.length <= most && /\S/.test(text),
   what: `text of 1 to ${most} characters`,
 })
-/** The rule for text: at most the `maxLength` of its JSON Schema, and a match of its `pattern`. */
+/** Returns the rule for text that has at most the `maxLength` of a JSON Schema and matches its `pattern`. */
 export const matching = ({
   maxLength,
   pattern,
@@ -61,9 +61,9 @@ export const matching = ({
     what: `text of 1 to ${maxLength} characters like ${String(form)}`,
   }
 }
-/** A calendar date. */
+/** The rule for text that must be a calendar date. */
 export const DAY: FieldRule = { is: isCalendarDate, what: 'a day such as 2026-11-16' }
-/** The hash of a token or a row. */
+/** The rule for text that must be a SHA-256 hash, for example of a token. */
 export const HASH: FieldRule = { is: isHash, what: 'a SHA-256 hash of 64 lower-case hex digits' }
 
 /** Throws `bad-event` if only the program appends events of this type, if the key or a value breaks the rules, or if a past time is in the future. */
@@ -103,7 +103,7 @@ const mistakeIn = (rules: AppendRules, value: Readonly<Record<string, unknown>>,
   return undefined
 }
 
-/** Returns the values that the rule allows, as text, if the value breaks the rule. Undefined otherwise, and for null and booleans. */
+/** If the value breaks the rule, returns a text with the allowed values. Otherwise undefined. Null and booleans break no rule. */
 const breach = (rule: FieldRule | undefined, value: unknown): string | undefined => {
   if (rule === undefined || value === null || typeof value === 'boolean') return undefined
   if ('from' in rule)

@@ -17,7 +17,7 @@ interface ExecuteOptions extends AppendOptions {
   readonly wait: boolean
   readonly timeoutMs: number
   readonly signal?: AbortSignal
-  /** The source of outcomes of the generation that serves the request. Default: the `outcomes` of `CommandParts`. */
+  /** Reports outcomes of the generation that serves the request. Default: the `outcomes` of `CommandParts`. */
   readonly outcomes?: OutcomeSource
 }
 
@@ -70,7 +70,7 @@ export const createCommands = ({ log, codec, outcomes }: CommandParts): Commands
     const records =
       events.length <= PART_EVENTS ? events.map(recordOf) : await runInParts(mapInParts(events, PART_EVENTS, recordOf))
     if (deadline === undefined) return log.append(records)
-    // The log gets 5 percent less time, so that its own error arrives before the deadline: only that error reports whether the log has the events.
+    // The log gets 5 percent less time, so that its error arrives before the deadline. Only this error states whether the log has the events.
     const timeoutMs = deadline.left() * LOG_SHARE
     if (timeoutMs === 0) throw tooSlow()
     return deadline.within(log.append(records, timeoutMs), unknown)
@@ -96,7 +96,7 @@ export const createCommands = ({ log, codec, outcomes }: CommandParts): Commands
 
 const LOG_SHARE = 0.95
 
-/** The fault for a deadline that passed before anything was appended. */
+/** Returns the fault for a deadline that passed before any event was appended. */
 export const tooSlow = (): Fault =>
   new Fault('too-slow', 'The answer took too long. Send the request again later.', { retriable: true })
 
@@ -106,7 +106,7 @@ const unknown = (): Fault =>
     'The log did not report in time whether it has the event. Send the same request again with the same Idempotency-Key.',
   )
 
-/** Returns `pending` for a retriable fault, because the event is in the log and only the store does not respond. Throws every other error again. */
+/** For errors after the append. Returns `pending` for a retriable fault: only the outcome cannot be read now. Throws every other error again. */
 export const pendingIfRetriable = (error: unknown): 'pending' => {
   if (isFault(error) && error.retriable) return 'pending'
   throw error

@@ -1,12 +1,12 @@
 import { Fault } from '../schemas/fault.ts'
 
-/** Something that only one domain can have, and who has it, for error texts. */
+/** A value that only one domain can have, for example a route, and the name of its domain for error texts. */
 interface OwnedValue {
   readonly value: string
   readonly owner: string
 }
 
-/** Fault: `bad-config` if two owners have the same value. */
+/** Throws the fault `bad-config` if two owners have the same value. `noun` names the kind of value in the error text. */
 export const requireDistinct = (noun: string, values: readonly OwnedValue[]): void => {
   for (const [index, { value, owner }] of values.entries()) {
     const earlier = values.slice(0, index).find((each) => each.value === value)

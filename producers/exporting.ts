@@ -1,6 +1,6 @@
 import type { Reader } from '../projections/table.ts'
 
-/** The page of an export that is requested. */
+/** Selects one page of an export. */
 export interface ExportPaging {
   readonly limit: number
   readonly cursor?: string
@@ -11,7 +11,7 @@ export interface ExportPaging {
 /** A row of an export. `kind` names what the row describes, for example `expense`. */
 export type ExportRow = { readonly kind: string } & Readonly<Record<string, unknown>>
 
-/** Exports all items of one key of a domain. */
+/** Exports everything that a domain stores for one log key, for example for one group. */
 export interface Exporter {
   /** Returns one page of rows, with a cursor if another page follows. Undefined if the key does not exist. */
   page(

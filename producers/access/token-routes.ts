@@ -149,8 +149,8 @@ const usage = question({
 })
 
 /**
- * Throws if the caller was authenticated without a token, for example by a Telegram Mini App. Such credentials expire soon. A token that they
- * create would not expire.
+ * Throws if the caller was authenticated without a token, for example by a Telegram Mini App. Credentials of a Mini App expire soon, but a token
+ * that the caller creates with them would not expire.
  */
 const requireToken = async ({ caller: { patId } }: Pick<Call, 'caller'>): Promise<undefined> => {
   if (patId === null)

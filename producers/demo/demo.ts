@@ -7,7 +7,7 @@ export interface DemoOptions {
   readonly json?: true
 }
 
-/** The statuses of a demo's requests with their numbers, and the durations in milliseconds. `failed` counts statuses from 500, and 401. */
+/** The number of answers per HTTP status, and the milliseconds of each request. `failed` counts 401, statuses from 500, and lost requests. */
 export interface Tally {
   readonly statuses: Map<number, number>
   readonly millis: number[]
@@ -16,7 +16,7 @@ export interface Tally {
   hint?: string
 }
 
-/** The running pipeline to which a demo sends its traffic. */
+/** The running server to which a demo sends its requests, and the functions that a demo uses. */
 export interface DemoTarget {
   readonly url: string
   /** Null if the server has no built-in broker for devices. */

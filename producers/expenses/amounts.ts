@@ -28,17 +28,17 @@ export const currencyIn = (code: string, pointer: string): Currency => {
   return { code, decimals }
 }
 
-/** Returns an amount in minor units, for example cents. Throws `amount-invalid` for 0 and for everything that `partIn` rejects. */
+/** Returns an amount in minor units, for example cents. Throws `amount-invalid` like `partIn`, and also for 0. */
 export const amountIn = (sent: number | string, currency: Currency, pointer: string): bigint => {
   const minor = partIn(sent, currency, pointer)
   if (minor === 0n) throw wrongAmount(pointer, 'it must be more than zero')
   return minor
 }
 
-/** Returns a part of an amount in minor units. It can be 0. Throws `amount-invalid` for any other form, too many decimals, or a wrong size. */
+/** Returns a part of an amount in minor units. Throws `amount-invalid` if it is no decimal, negative, too large, or has too many digits. */
 export const partIn = (sent: number | string, { code, decimals }: Currency, pointer: string): bigint => {
   const tooMuch = `it must be at most ${decimalText(MOST_MINOR, decimals)} ${code}`
-  // Such a number is too large in every currency. For text that is not a number, the comparison is false, and `minorFrom` rejects the text.
+  // A number above MOST_MINOR is too large in every currency. Text that is not a number passes here, but `minorFrom` rejects it.
   if (Number(sent) > Number(MOST_MINOR)) throw wrongAmount(pointer, tooMuch)
   if (typeof sent === 'number' && digitsOf(sent) > EXACT_DIGITS)
     throw wrongAmount(pointer, `a number is exact to ${EXACT_DIGITS} digits. Send it as a string`)

@@ -6,7 +6,7 @@ export interface Holiday {
   readonly seed: number
   /** At least two people. The first creates the group. */
   readonly users: readonly string[]
-  /** Epoch milliseconds. Another time gives another group. */
+  /** Epoch milliseconds. The id of the group is derived from this time, so another time creates another group. */
   readonly now: number
 }
 
@@ -47,9 +47,9 @@ const NAMES = ['Ann', 'Bob', 'Cem', 'Dot', 'Eli', 'Fay'] as const
 type Answer = Readonly<Record<string, unknown>>
 
 /**
- * Requests of friends on a holiday: they join by invitation, pay for each other with every type of split, correct and
- * settle. Each request depends on the previous requests. Pass the body of each answer to `next`: joining needs the secret
- * of the invitation.
+ * Generates requests of friends on a holiday. They join by invitation, pay for each other with every type of split,
+ * correct expenses and settle debts. Each request depends on the previous requests. Pass the body of each answer to
+ * `next`, because one of the answers contains the secret of the invitation.
  */
 export function* holiday({ seed, users, now }: Holiday): Generator<SimulatedRequest, never, Answer> {
   const random = createRandom(seed)
@@ -192,7 +192,7 @@ function* settle(trip: Trip, path: string): Generator<SimulatedRequest> {
   }
 }
 
-/** If everybody is present, one person leaves. Otherwise the absent person returns. The owner stays, because the owner's invitation would end. */
+/** If everybody is present, one person leaves. Otherwise the absent person returns. The owner never leaves, because the invitation would end. */
 function* leave(trip: Trip, path: string): Generator<SimulatedRequest> {
   const [gone] = trip.away
   const user = gone ?? someone(trip, trip.users.slice(1))

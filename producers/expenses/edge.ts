@@ -18,7 +18,7 @@ import { telegramWebhook } from './telegram/webhook.ts'
 export interface ExpensesOutside {
   /** Looks up TON transactions. If this function is absent, only the payee can complete a settlement. */
   readonly ton?: TonCheck
-  /** The token of the bot whose Mini App people use, and the secret of Telegram's webhook. Without a value the edge rejects these requests. */
+  /** The token of the Mini App's bot, and the secret of the webhook. Without them the edge rejects requests of the Mini App and of Telegram. */
   readonly telegram?: { readonly botToken?: string; readonly webhookSecret?: string }
 }
 

@@ -75,7 +75,7 @@ export interface ExpenseContext {
 
 export const expenseRecorded = (body: NewExpense, expenseId: string, around: ExpenseContext): Decision => {
   const spentAt = body.date === undefined ? around.now : parseDate(body.date)
-  // A repeated request must get the same answer. So it can name people who have left the group since the first attempt.
+  // A repeated request must get the same answer. So it is also valid if people whom it names have left the group since the first attempt.
   const known = around.current === undefined ? [] : peopleOf(around.current)
   const fields = bodyOf(body, {
     ...around,
@@ -94,7 +94,7 @@ export const expenseRecorded = (body: NewExpense, expenseId: string, around: Exp
   }
 }
 
-/** A field that is not in the body stays as it was. The payer and the participants can stay in the expense after they have left the group. */
+/** Returns the event of a revision. A field that is not in the body stays as it was. It can still name people who have left the group since then. */
 export const expenseRevised = (body: Revision, current: ExpenseItem, around: ExpenseContext): Decision => {
   const input = {
     ...body,

@@ -20,7 +20,7 @@ type RequestCall = Pick<Call, 'caller' | 'params' | 'now'>
 
 const findExpense = (call: Pick<Call, 'caller' | 'params'>, id: string) => queriesOf(call).expense(groupOf(call), id)
 
-/** Returns the expense of the request, also if it is deleted: the fold decides whether a deleted expense can be changed. */
+/** Returns the expense of the request, even if it is deleted. The fold decides whether a deleted expense can be changed. */
 const requireExpense = async (call: RequestCall): Promise<ExpenseItem> => {
   const found = await findExpense(call, expenseOf(call))
   if (found === undefined) throw expenseOf.missing(expenseOf(call))
@@ -33,8 +33,8 @@ const demandPayer = ({ caller: { user } }: RequestCall, { payerId, payerName }: 
 }
 
 /**
- * Throws if the caller cannot correct the expense. Also admits the person who changed the expense last: that change may have named another payer,
- * and a repeated request must get the same answer.
+ * Throws if the caller cannot correct the expense. Also admits the person who changed the expense last. This change can have made another person
+ * the payer. If the caller then repeats the request, the caller must get the same answer.
  */
 const demandEditor = ({ caller: { user } }: RequestCall, expense: ExpenseItem, group: GroupItem): void => {
   if (canCorrect(user, expense, group) || expense.describedBy === user) return
@@ -51,7 +51,7 @@ const contextOf = async (call: RequestCall): Promise<ExpenseContext> => {
   return { group, members, user: call.caller.user, now: call.now }
 }
 
-/** The answer to a command: the expense. If the command is repeated after the expense was deleted, the answer is the deleted expense. */
+/** Returns the expense as the answer to a command. If the command is repeated after the expense was deleted, returns the deleted expense. */
 const stored = async (call: RequestCall, { id = '' }: { readonly id?: string }) => {
   const found = await findExpense(call, id)
   return found && expense.view(found.expense)

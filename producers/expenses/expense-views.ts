@@ -19,7 +19,7 @@ interface Amount {
   readonly exponent: number
 }
 
-/** The field for the amount of an item that also contains the decimals of its currency (`exponent`). */
+/** The field of an answer that shows an item's amount as decimal text. The item's `exponent` is the number of decimals of its currency. */
 export const amountField = {
   ...moneyText,
   from: ({ amountMinor, exponent }: Amount) => decimalText(amountMinor, exponent),

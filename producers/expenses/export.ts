@@ -11,7 +11,7 @@ import { entries, expenses, groups, settlements } from '../../projections/expens
 type SectionPaging = Pick<ExportPaging, 'limit' | 'cursor'>
 type Rows = { readonly items: readonly ExportRow[]; readonly cursor?: string }
 
-/** The sections that follow the first page. Each function returns one page of its section. */
+/** The sections of an export after its first page. Each function returns one page of its section. */
 const SECTIONS = {
   expenses: async (reader: Reader, group: string, paging: SectionPaging): Promise<Rows> => {
     const { items, ...rest } = await expenses.page(reader, group, { reverse: true, ...paging })

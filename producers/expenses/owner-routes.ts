@@ -35,7 +35,7 @@ const removeMember = command({
   },
 })
 
-/** A command without a body, for the whole group. */
+/** Declares the route that archives or unarchives a group. It has no body. */
 const groupCommand = (
   action: 'archive' | 'unarchive',
   { type, summary }: { readonly type: 'GroupArchived' | 'GroupUnarchived'; readonly summary: string },

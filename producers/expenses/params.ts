@@ -17,7 +17,7 @@ export const idSchema = {
 /** Returns the Problem for a request that the folds would refuse. The edge throws it before it appends an event. */
 export const refused = refusedEarly(expensesRefusals)
 
-/** A stranger gets the same answer for every group, whether it exists or not. */
+/** Reads the id of a group from a path. A stranger gets the same error for every group, so nobody can find out which groups exist. */
 export const groupOf = pathId('groupId', isId, (id) =>
   refused(
     'group-not-found',
@@ -30,7 +30,7 @@ export const expenseOf = pathId('expenseId', isId, (id) =>
 export const settlementOf = pathId('settlementId', isId, (id) =>
   refused('settlement-not-found', `The group has no settlement ${shown(id)}.`),
 )
-/** The person that a path names. */
+/** Reads the id of a member from a path. */
 export const memberOf = pathId('userId', isId, (user) =>
   refused('member-not-found', `${shown(user)} was never a member of this group.`),
 )
@@ -38,7 +38,7 @@ export const invitationOf = pathId('invitationId', isId, (id) =>
   refused('invitation-not-found', `The group has no open invitation ${shown(id)}.`),
 )
 
-/** The queries of the generation that answers the request. */
+/** Returns the queries of the domain. They read the generation that answers the request. */
 export const queriesOf = ({ caller: { reader } }: Pick<Call, 'caller'>): ExpensesQueries => expensesQueries(reader)
 
 export const event = drafts<ExpensesEvent>()

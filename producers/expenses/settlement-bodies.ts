@@ -54,7 +54,7 @@ export interface ProposalContext {
   readonly now: number
 }
 
-/** Proposes a settlement whose payer or payee is the caller. Both can have left the group, because a person who has left can still have debts. */
+/** Returns the event of a new settlement. The caller is the payer or the payee. Both can have left the group, because they can still have debts. */
 export const settlementProposed = (
   body: NewSettlement,
   { group, settlementId, user, members, now }: ProposalContext,
@@ -104,7 +104,7 @@ export interface StatusChange {
   readonly txHash: string | null
 }
 
-/** Throws if the caller is neither the payer nor the payee, or if the status is final and the request does not repeat the change to this status. */
+/** Returns the requested change. Throws if the caller is neither the payer nor the payee, or if an earlier, different change is final. */
 export const statusChangeOf = (
   settlement: SettlementItem,
   user: string,
@@ -119,7 +119,7 @@ export const statusChangeOf = (
   return change
 }
 
-/** The error for a payer who cannot complete the settlement: only the payee can. `why`: the reason. */
+/** Returns the error for a payer who tries to complete a settlement that only the payee can complete. `why`: the reason. */
 export const receiverOnly = ({ toUserId, toUserName }: SettlementItem, why: string): Problem =>
   mistake(403, {
     pointer: '/txHash',

@@ -76,7 +76,7 @@ const decided = async (call: Call, change: StatusChange, ton: TonCheck | undefin
   // A repeated request. The settlement is completed already, so the rules below are not checked again.
   if (settlement.status === 'completed') return confirmed(change, 'manual', call.now)
   const { reader } = call.caller
-  // The edge must check this. The key of a claim is the transaction, so the fold of the claim does not read the group.
+  // The edge must check this. The fold of TransactionClaimed cannot: the key of this event is the transaction, so its fold does not read the group.
   if ((await groups.get(reader, settlement.groupId))?.archivedAt !== undefined)
     throw refused('group-archived', 'This group is archived. Its owner can unarchive it.')
   if (user !== settlement.toUserId) return confirmedByChain(call, change, ton)
@@ -124,7 +124,7 @@ const MISMATCHES: Readonly<Record<TonMismatch, (settlement: SettlementItem) => s
 const RETRY_SECONDS = 10
 const [FIRST_WAIT_MS, LAST_WAIT_MS] = [10, 640]
 
-/** Waits about a second until the settlement is not pending: a derived event of the claim completes it. Undefined if it is still pending then. */
+/** Waits about a second until the status is not pending. A derived event can change it after the command. Undefined if it stays pending. */
 const awaitDecision = async (call: RequestCall, waitMs = FIRST_WAIT_MS): Promise<SettlementItem | undefined> => {
   const item = await findSettlement(call, settlementOf(call))
   if (item !== undefined && item.status !== 'pending') return item

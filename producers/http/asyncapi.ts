@@ -68,7 +68,7 @@ const channelsOf = ({ name, topic, schemas, live, channels = {} }: DescribedEdge
       ]),
 ]
 
-/** The event types of a domain, and those that all domains share, with the docs of their schemas. A folder contains the schemas of one package. */
+/** Returns the descriptions of all events in the log of a domain. `folder`: the schemas of the domain's package. Default: those of this program. */
 const messagesOf = (domain: string, folder: URL | undefined): Json => {
   const [sources, locked] = [readSources(folder), latest(lockOf(folder))]
   const known = namesOf(sources)

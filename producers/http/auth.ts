@@ -72,7 +72,7 @@ export type Authenticate = (authorization: string | undefined, need: RequiredAcc
 
 interface RequiredAccess {
   readonly scope: 'read' | 'write'
-  /** A second scope that is also sufficient. Default: none. */
+  /** Another scope that also admits the token. Default: none. */
   readonly or?: Scope | undefined
   readonly now: number
 }
@@ -105,7 +105,7 @@ export const createAuthentication = ({
   const byToken: Authenticate = async (authorization, { scope, or = scope, now }) => {
     const token = presentedToken(authorization)
     const hash = hashToken(token)
-    // A token with a cached key passed this check before.
+    // A token whose item key is cached has passed this check before.
     if (!keys.has(hash)) requireOurs(token, domain)
     const { reader, generation, outcomes, series, confirm } = await serving()
     const key = await keyOf(reader, hash)

@@ -46,7 +46,7 @@ export interface DomainEdge {
   readonly commands: Commands
   /** Returns the serving generation. Every request calls this function once. */
   readonly serving: () => Promise<ServingGeneration>
-  /** Returns the next offset of a partition of the log. Absent for Kafka: a broker that has just become the leader may report a lower offset. */
+  /** Returns the next offset of a partition of the log. Absent for Kafka, because a new leader can report a lower offset. */
   readonly end?: (partition: number) => Promise<number>
 }
 

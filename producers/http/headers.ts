@@ -56,7 +56,7 @@ export const wantsAsync = (headers: IncomingHttpHeaders): boolean => {
   )
 }
 
-/** `Tributary-Event`: `partition:offset:id`. */
+/** Returns the value of the header `Tributary-Event`: `partition:offset:id`. */
 export const eventReference = ({ partition, offset }: Position, eventId: string): string =>
   `${partition}:${offset}:${eventId}`
 

@@ -46,7 +46,7 @@ const parsed = (text: string): unknown => {
   }
 }
 
-/** Keeps only the position in a message of V8. The message quotes the body, and answers and logs must not contain the body. */
+/** Returns only the position from an error message of V8. The message quotes the body, but answers and logs must not contain the body. */
 const withoutContent = (message: string): string =>
   /at position \d+/.exec(message)?.[0].replace('at', 'the error is at') ?? 'it cannot be parsed'
 
@@ -105,10 +105,10 @@ const isEscaped = (text: string, quote: number): boolean => {
   return (quote - at) % 2 === 0
 }
 
-/** Matches text that needs an inspection. Valid JSON in UTF-8 without a match, a sign, an exponent and a long number contains nothing forbidden. */
+/** Matches JSON that `inspect` must check. Other JSON contains nothing forbidden if its numbers are short and have no minus and no exponent. */
 const OUT_OF_THE_ORDINARY = /[\\\u007f]|proto|constructor|0{90}/
 
-/** True if the text contains nothing that `inspect` refuses. Most bodies are plain, so they need no inspection of every value. */
+/** True if `inspect` would certainly accept the text. Most bodies are plain, so `inspect` does not have to visit every value. */
 const isPlain = (text: string, { signed, longest }: Shape): boolean =>
   !signed && longest <= MAX_DIGITS && !OUT_OF_THE_ORDINARY.test(text)
 
@@ -144,7 +144,7 @@ const inspectObject = (value: object, pointer: string, seen: { fields: number })
   }
 }
 
-/** True if the number is too close to 0. DynamoDB stores no number between 0 and 1e-130, and folds can compute smaller numbers than they receive. */
+/** True if the number is too close to 0. The limit of DynamoDB is 1e-130. This limit is higher, because folds can compute still smaller numbers. */
 export const isTooSmall = (value: number): boolean => value !== 0 && Math.abs(value) < 1e-100
 
 const inspectNumber = (value: number, pointer: string): void => {

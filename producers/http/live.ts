@@ -43,8 +43,8 @@ export const PROTOCOL = 'tributary.v1'
 const BEARER = 'bearer.'
 
 /**
- * Returns the token that a browser offers as a second subprotocol, in the form of an Authorization header. A browser cannot set that header for a
- * WebSocket. Undefined if the request offers no token.
+ * Returns the token of a WebSocket request as the text of an Authorization header. A browser cannot set this header for a WebSocket, so it sends
+ * the token as a second subprotocol. Undefined if the request contains no token.
  */
 export const offeredToken = ({ headers }: FastifyRequest): string | undefined => {
   const offered = headers['sec-websocket-protocol']

@@ -9,7 +9,7 @@ export interface PathId {
   readonly missing: (id: string) => Problem
 }
 
-/** Declares a path parameter. Every key is built from ids that passed `isValid`. */
+/** Declares a path parameter that contains an id. `isValid` checks the id before a key is built from it. */
 export const pathId = (name: string, isValid: (id: string) => boolean, missing: (id: string) => Problem): PathId =>
   Object.assign(
     ({ params }: Pick<Call, 'params'>): string => {

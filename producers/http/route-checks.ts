@@ -7,8 +7,8 @@ import type { Route } from './route.ts'
 type CheckedEdge = Pick<DomainEdge, 'name' | 'routes'>
 
 /**
- * Checks the routes of all domains before the server registers them. Fault: `bad-config` if two routes have the same method and path or the same
- * operationId, or if a query parameter is not a string.
+ * Checks the routes of all domains before the server registers them. Throws the fault `bad-config` if two routes have the same method and path or
+ * the same operationId, or if the type of a query parameter is not string.
  */
 export const checkRoutes = (domains: readonly CheckedEdge[]): void => {
   const distinct = (noun: string, valueOf: (route: Route) => string): void =>
@@ -22,7 +22,7 @@ export const checkRoutes = (domains: readonly CheckedEdge[]): void => {
   for (const { routes } of domains) for (const route of routes) requireTexts(route)
 }
 
-/** The edge converts no values, so it would refuse every value of a query parameter that is a number. */
+/** Throws if the type of a query parameter is not string. The edge does not convert text to numbers, so it would refuse every request with it. */
 const requireTexts = ({ operationId, query }: Route): void => {
   const { properties } = query ?? {}
   for (const [name, schema] of Object.entries(isObject(properties) ? properties : {}))

@@ -49,7 +49,7 @@ export interface Call<Body = unknown, Query = unknown> {
   randomBytes(size: number): Uint8Array
 }
 
-/** An event without its envelope, which the edge adds. */
+/** An event without its metadata, which the edge adds. */
 export type Draft = Pick<Event, 'type' | 'data' | 'personal'>
 
 /** The event of a command, and its place in the log. */

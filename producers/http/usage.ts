@@ -31,7 +31,7 @@ export interface Usage {
   settled(): Promise<void>
 }
 
-/** True for about one in `one` ids. The result for an id is the same in every process (M-j). */
+/** True for about 1 of `one` ids, for example for 1 of 10. An id has the same result in every process (M-j). */
 export const isSampled = (id: string, one: number): boolean => crc32(id) % one === 0
 
 export const createUsage = ({ access, commands, sample, source, failed, appended }: UsageParts): Usage => {

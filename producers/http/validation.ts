@@ -7,7 +7,7 @@ export interface Violation {
   readonly instancePath: string
   readonly message?: string
   readonly params: Readonly<Record<string, unknown>>
-  /** Set if the name of a field is wrong. Such a violation is skipped: for the same name, Ajv also reports one with the keyword `propertyNames`. */
+  /** Set if the name of a field is wrong. Skipped, because Ajv reports the same name again in a violation with the keyword `propertyNames`. */
   readonly propertyName?: string
 }
 

@@ -11,7 +11,7 @@ export interface HubParts {
   failed(error: unknown): void
 }
 
-/** The viewers of one live feed in this process. The hub reads the changes of the table once for all viewers. */
+/** The viewers (connected clients) of one live feed in this process. The hub reads the changes of the table once for all viewers. */
 export interface Hub {
   /** Resolves when the viewer has sent the current state to its client. */
   join(viewer: Viewer, since: Cursor | undefined): Promise<void>
@@ -88,7 +88,7 @@ const follow = ({ serving, sleep, failed, push, restart }: FollowParts): Followi
   const stopping = new AbortController()
   let ready: () => void = () => {}
   const begun = new Promise<void>((resolve) => (ready = resolve))
-  /** The position of the last page. The cursor is undefined if changes may have been missed. */
+  /** The position after the last page of changes that was read. The cursor is undefined if changes may have been missed. */
   let at: { readonly epoch: number; readonly cursor: string | undefined } | undefined
 
   const followGeneration = async (

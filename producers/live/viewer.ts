@@ -73,7 +73,7 @@ export const createViewer = (spec: LiveSpec, topic: string, sink: Sink): Viewer 
   }
   return {
     topic,
-    // The calls run one after the other: after a flip, the hub can call `begin` again while the first call still reads.
+    // The calls run one after the other, because after a flip the hub can call `begin` again while the first call still reads.
     begin: (from, since) => (begun = begun.then(() => begin(from, since))),
     push(changes, epoch) {
       if (buffered === undefined) sendChanges(changes, epoch)

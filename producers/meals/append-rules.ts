@@ -7,7 +7,7 @@ import { unitSchema } from './target-routes.ts'
 
 const { mealSummary, emoji, notes, reason, revision } = correctionSchema.properties
 
-/** The amount is in thousandths, because events contain thousandths. */
+/** The limits of an amount in an event. Events contain thousandths, so the maximum is 1,000 times the maximum in a request. */
 const amount: FieldRule = { from: amountSchema.minimum, to: amountSchema.maximum * 1_000 }
 const version: FieldRule = { from: 0, to: 1e15 }
 

@@ -28,7 +28,7 @@ const ZONES = [
   'Africa/Lagos',
 ] as const
 const NUTRIENTS = ['fiber', 'sodium', 'sugar'] as const
-/** The nutrition of a portion: kilocalories, then grams of protein, carbs, fat and each nutrient. */
+/** A dish with the nutrition of one portion: kilocalories, then grams of protein, carbs, fat and each of NUTRIENTS. */
 type Dish = readonly [
   name: string,
   emoji: string,
@@ -50,12 +50,12 @@ const DISHES: readonly [Dish, ...Dish[]] = [
   ['Yoghurt', '🥛', 120, 9, 12, 3.5, 0, 0.1, 12],
   ['Handful of nuts', '🥜', 190, 6, 6, 17, 2.5, 0.001, 1.5],
 ]
-/** Minutes after midnight (UTC). One of the meals is at night, at 1:30. */
+/** The times at which people eat, in minutes after midnight (UTC). One of them is at night, at 1:30. */
 const MEALTIMES = [450, 510, 745, 800, 1140, 1200, 960, 90] as const
 const DAY_MS = 86_400_000
 const DAYS = 14
 
-/** Endless requests of people who set goals, log meals, correct them, delete them by mistake, and read their charts. */
+/** Generates requests without end. People set goals, log meals, correct them, delete them by mistake, and read their charts. */
 export function* mealsTraffic({ seed, users, now }: Traffic): Generator<SimulatedRequest, never> {
   const random = createRandom(seed)
   const people: Person[] = users.map((user) => ({

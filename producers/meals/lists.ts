@@ -70,8 +70,8 @@ interface OfDays extends Paging {
 }
 
 /**
- * Reads the meals day by day, because the day of a meal is a label: the meals of several days are not one range of keys. Reads only the days in
- * the list of logged days, because all other days have no meals.
+ * Reads the meals day by day. The key of a meal contains the time of the meal, but a user can assign the meal to another day. So the meals of
+ * several days are not one range of keys. Reads only the days in the list of logged days, because all other days have no meals.
  */
 const mealsOfDays = async (
   queries: MealsQueries,

@@ -118,7 +118,7 @@ const changesOnlyDay = (body: Correction): body is Correction & { userDate: stri
 interface When {
   readonly eatenAt: number
   readonly tz: string | undefined
-  /** The day that the user chose instead of the day by the 4 AM rule. Undefined if the user chose none. */
+  /** The day that the user chose for the meal. By default a day begins at 04:00 (the 4 AM rule). Undefined if the user chose none. */
   readonly chosenDay: string | undefined
 }
 
@@ -150,8 +150,8 @@ const UNMOVED = {
 } as const
 
 /**
- * The time fields of the event: none, or all of them, because a change of one field can change the others. A day that the user chose stays as
- * long as the day by the 4 AM rule does not change.
+ * Returns the time fields of the event. If the body contains no time field, all are null. Otherwise all are set, because a change of one field can
+ * change the others. A day that the user chose stays if the corrected time is still in the same day by default (a day begins at 04:00).
  */
 const correctedTime = (body: Correction, when: When) => {
   if (body.eatenAt === undefined && body.tz === undefined && body.userDate === undefined) return UNMOVED

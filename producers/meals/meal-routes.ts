@@ -23,7 +23,7 @@ const requireMeal = async (call: RequestCall): Promise<Exclude<MealState, { stat
   return { id, ...found }
 }
 
-/** The answer to a command: the meal. If the command is repeated after the meal was deleted, the answer is the deleted meal. */
+/** Returns the meal as the answer to a command. If the command is repeated after the meal was deleted, returns the deleted meal. */
 const stored = async (call: RequestCall, { id = '' }: { id?: string }) => {
   const found = await mealStateOf(call, id)
   return found.state === 'unknown' || found.meal === null ? undefined : meal.view(found.meal)

@@ -49,8 +49,9 @@ export interface Filtered {
 }
 
 /**
- * Separates the nutrients that count from those that do not. If the request contains a snapshot of the registry, nutrients that are not in the
- * snapshot are stored as dropped (M24, M-i). Without a snapshot, the fold does this later, with the current registry.
+ * Separates known nutrients from unknown nutrients. The registry is the user's list of known nutrients, and a request can contain a copy of it
+ * (snapshot). Nutrients that are not in the snapshot are stored as dropped: no sum contains them (M24, M-i). Without a snapshot, the fold
+ * separates the nutrients by the current registry.
  */
 export const filtered = (
   amounts: Readonly<Record<string, number>> | undefined,

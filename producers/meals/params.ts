@@ -36,7 +36,7 @@ export const nutrientOf = pathId(
     }),
 )
 
-/** The queries of the generation that answers the request. */
+/** Returns the queries of the domain. They read the generation that answers the request. */
 export const queriesOf = ({ caller: { reader } }: Pick<Call, 'caller'>): MealsQueries => mealsQueries(reader)
 
 export const event = drafts<MealsEvent>()

@@ -6,7 +6,7 @@ import type { DeviceDomain, DeviceMessage, DeviceOwner } from './spec.ts'
 /** The counts and states that the broker and the client report to the metrics. */
 export interface DeviceReport {
   appended(event: AppendedEvent): void
-  /** A message of this kind is in the log. */
+  /** Called for each message when the log has its events. `kind`: the last level of its topic. */
   message(kind: string): void
   quarantined(reason: string): void
   refused(reason: string): void
@@ -33,7 +33,7 @@ export interface AppendParts {
 export type AppendMessages = (device: string, messages: readonly DeviceMessage[]) => Promise<void>
 
 const SOURCE = 'mqtt'
-/** The time for which an owner is cached. An outdated owner does no harm: events contain the epoch of the claim, and the fold rejects old epochs. */
+/** Owners are cached for this time. An outdated owner does no harm: events contain the number of its claim, and the fold rejects ended claims. */
 const CACHED_MS = 1_000
 const MOST_CACHED = 10_000
 

@@ -46,7 +46,7 @@ export const publishHandler =
 const reasonOf = (error: unknown): string =>
   isFault(error, 'device-refused') ? 'topic' : error instanceof Problem ? 'token' : 'log'
 
-/** More than the topics of a device. A topic counts until the connection ends, also after the device has unsubscribed from it. */
+/** The maximum number of different topics to which a connection subscribes, including ended subscriptions. No device has so many topics. */
 const MOST_SUBSCRIPTIONS = 16
 
 export const subscribeHandler = ({ login, refuse }: AuthorizationParts): AuthorizeSubscribeHandler => {

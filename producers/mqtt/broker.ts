@@ -137,7 +137,7 @@ const DROPS: Readonly<Record<DropCause, string>> = {
   'session-expired': 'the session of a device that did not return has expired',
 }
 
-/** Returns a function that counts every drop, and logs at most one line per minute and cause. */
+/** Returns a function for dropped messages and sessions. It counts each of them, and logs at most one line per minute and cause. */
 const dropReporter = ({ report, logger, clock }: BrokerParts) => {
   const isNews = oncePerMinute(clock, new Map<DropCause, number>())
   return (cause: DropCause, device: string): void => {
@@ -146,7 +146,7 @@ const dropReporter = ({ report, logger, clock }: BrokerParts) => {
   }
 }
 
-/** Each append reads the device's token and owner again, so no message of a token that has ended is acknowledged. */
+/** Opens the message queues of a domain's devices. Each append reads the device's token and owner again, and fails if the token has ended. */
 const openQueues = (
   domain: DeviceDomain,
   { clock, report, rate }: BrokerParts,
@@ -174,7 +174,7 @@ const openQueues = (
   return createDeviceQueues({ appendMessages, clock, ...(rate && { rate }), delayed: () => report?.delayed() })
 }
 
-/** Returns a function that is true for a key at most once per minute. This limits the log if a device repeats an error. Metrics count every error. */
+/** Returns a function that returns true at most once per minute for each key. This limits the log lines of a device that repeats an error. */
 const oncePerMinute =
   <K>(
     { now }: Pick<BrokerParts['clock'], 'now'>,
@@ -219,7 +219,7 @@ const observe = (broker: Aedes, { parts: { report, logger }, clients, isNews }: 
 
 const [UNAVAILABLE, BAD_CREDENTIALS, NOT_AUTHORIZED] = [3, 4, 5]
 
-/** The error with its CONNACK return code. `UNAVAILABLE`: the device can send the same login again. */
+/** Returns the error with its return code for the CONNACK packet. `UNAVAILABLE`: the device can try the same login again later. */
 const connectError = (error: unknown): AuthenticateError => {
   const returnCode =
     error instanceof Problem ? BAD_CREDENTIALS : isFault(error, 'device-refused') ? NOT_AUTHORIZED : UNAVAILABLE

@@ -38,7 +38,7 @@ export interface Joined {
 const SESSION_SECONDS = 7 * 86_400
 const IN_FLIGHT = 100
 const RETRY_MS = 2_000
-/** The codes with which a broker refuses MQTT 5: in the form of MQTT 3.1.1, or of MQTT 5. The client then connects with MQTT 3.1.1. */
+/** The codes of a broker that does not support MQTT 5: 1 in MQTT 3.1.1, 132 in MQTT 5. The client then connects with MQTT 3.1.1. */
 const OTHER_VERSION = [1, 132]
 
 /** Connects to an outside broker and appends the messages of devices. The outside broker decides which device may publish to which topic. */

@@ -28,7 +28,7 @@ interface QueuedMessage {
 
 interface DeviceQueue {
   waiting: QueuedMessage[]
-  /** The run that empties the queue. Undefined if the queue is empty. */
+  /** Resolves when the queue is empty. Undefined if it is empty now. */
   running: Promise<void> | undefined
   /** The time from which the device is within its rate, in epoch milliseconds. */
   allowedFrom: number

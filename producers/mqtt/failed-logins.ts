@@ -5,7 +5,7 @@ const MOST_NAMES = 10_000
 
 /** Counts failed logins per login name. Behind a proxy all devices have one address, so addresses are not counted. */
 export const createFailedLogins = (now: () => number, most = MOST_NAMES) => {
-  /** The time from which each name is within the rate again. The name whose latest failure is the oldest comes first. */
+  /** For each name, the time from which it can try again. The name whose latest failure is the oldest comes first. */
   const names = new Map<string, number>()
   return {
     isTooFast: (name: string): boolean => (names.get(name) ?? 0) > now(),

@@ -25,8 +25,8 @@ const copyOf = ({ cmd, topic, payload, qos, retain, brokerId, brokerCounter }: P
 })
 
 /**
- * Returns the device that a topic belongs to. Undefined if there is none. The broker admits only exact topics of the device itself, so no
- * other device can subscribe to the topic.
+ * Returns the device that a topic belongs to. Undefined if there is none. Only this device can subscribe to the topic, because the broker admits
+ * a device only to its own topics, without wildcards.
  */
 type DeviceOf = (topic: string) => string | undefined
 

@@ -13,7 +13,7 @@ export interface TokenCheckParts {
 
 const CONCURRENT_READS = 50
 
-/** Reads the tokens of silent connections again, and closes the connections whose token has ended. */
+/** Reads the tokens of devices that send no messages again, and closes the connections whose token has ended. */
 export const createTokenChecks = ({ clients, login, refuse, now, maxAgeMs }: TokenCheckParts) => {
   let running: Promise<void> | undefined
 
@@ -33,7 +33,7 @@ export const createTokenChecks = ({ clients, login, refuse, now, maxAgeMs }: Tok
       await Promise.all(due.slice(at, at + CONCURRENT_READS).map(check))
   }
   return {
-    /** Checks all tokens that are due. If an earlier run has not ended, starts no other run and resolves with the earlier run. */
+    /** Checks all tokens that were not read for `maxAgeMs`. If an earlier call still runs, only waits for it. */
     run: (): Promise<void> => (running ??= run().finally(() => (running = undefined))),
     /** Waits for the current run, if there is one. */
     settled: async (): Promise<void> => running,

@@ -34,7 +34,7 @@ const storedBeer = async (call: BeerCall, id: string) => {
   return found && beerAnswer.view(found, (await beerKegs.page(reader, loc_id, id, { limit: KEG_TYPES_SHOWN })).items)
 }
 
-/** The beer that a command changes, and its log key. Throws if there is no such beer, or if the caller did not add it to the global library. */
+/** Returns the beer that a command changes, and its log key. Throws if there is no such beer, or if another person added it to the global library. */
 const changeableBeer = async (
   call: BeerCall,
 ): Promise<{ readonly key: string; readonly beer_id: string; readonly loc_id: string | null }> => {
@@ -134,7 +134,7 @@ const defineBeer = command({
     storedBeer({ caller, params, query: body.loc_id === undefined ? {} : { loc: body.loc_id } }, id),
 })
 
-/** The library is sorted by the normal form of the name, so that form cannot be empty. */
+/** Throws if the name has no letter and no digit. The library is sorted by these characters of the name, so at least one is necessary. */
 const checkName = (text: string): void => {
   if (normalName(text) === '')
     throw mistake(400, { pointer: '/name', code: 'bad-name', detail: '/name must have a letter or a digit.' })

@@ -11,7 +11,7 @@ export const libraryAnswer = shape<LibraryItem>()({
   style: optional(textOrNull),
 })
 
-/** The origin of the weights (S42). */
+/** Returns the origin of the full and empty weight: reference data, one measurement (`set`), or the average of several (`calculated`) (S42). */
 const badgeOf = ({ measured_at, measured_count = 0 }: BeerKegItem): 'default' | 'set' | 'calculated' =>
   measured_at === undefined ? 'default' : measured_count > 1 ? 'calculated' : 'set'
 

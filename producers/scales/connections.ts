@@ -7,7 +7,7 @@ import type { ConnectionStorage } from '../live/spec.ts'
 export const connectionsTable: TableSpec = {
   name: 'scale-sense-connections',
   ttl: 'expires_at',
-  // The index has a range key, so that items of other kinds can also have a `loc_id` (S-d).
+  // `PK` is the range key of the index, so that a query can select connections even if items of other kinds also have a `loc_id` (S-d).
   indexes: [{ name: 'loc_id-index', pk: 'loc_id', sk: 'PK', project: 'all' }],
   kinds: [{ name: 'connection', pk: 'WS_CONN#' }],
 }

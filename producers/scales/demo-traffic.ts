@@ -69,7 +69,7 @@ interface Scale {
   /** The weight without noise and drift. */
   weight: number
   battery: number
-  /** Percent per reading. The battery of the second last scale runs empty. */
+  /** The percent that the battery loses per reading. It is high for the second last scale, so that its battery runs empty. */
   readonly drain: number
   seq: number
   pints: number

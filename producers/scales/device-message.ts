@@ -105,7 +105,7 @@ const fromShortForm = (reading: unknown): unknown => {
   return { seq, type: 'reading', ...(age_ms === undefined ? {} : { age_ms }), data }
 }
 
-/** Undefined if the boot is valid: text, or a counter, because many devices count their starts. */
+/** Returns undefined if `boot`, the id of a device's start, is valid: a text, or a whole number, because many devices count their starts. */
 const bootDefect = (boot: unknown): Defect | undefined =>
   (typeof boot === 'string' && BOOT.test(boot)) || (Number.isSafeInteger(boot) && Number(boot) >= 0)
     ? undefined
@@ -137,7 +137,7 @@ const readingDefect = (
 ): Defect | undefined => {
   if ((weight_lbs ?? null) === null && (level_pct ?? null) === null)
     return malformed('A reading must have weight_lbs, level_pct or both.')
-  // The device's clock counts only for a reading without an age.
+  // `device_ts`, the time by the device's clock, is used only if the reading has no age.
   const deviceTime = age === null ? clockOf(device_ts ?? null) : undefined
   if (deviceTime === undefined) return undefined
   if (deviceTime < EARLIEST)

@@ -121,7 +121,7 @@ const releaseDevice = command({
   result: { type: 'object', required: ['id', 'released'], properties: { id: text, released: bool } },
   decide: async (call) => {
     const [loc, device] = [locOf(call), deviceOf(call)]
-    // A location has a pointer to each device that it has or has released. A device that was claimed a moment ago has only a claim yet.
+    // A location has a pointer item for each device that it has or has released. Just after a claim this item can be missing, so the claim is read.
     if ((await devicePointers.get(call.caller.reader, loc, device)) === undefined) await ownedDevice(call, device)
     return { key: loc, id: device, draft: event('DeviceReleased', { device_id: device }) }
   },

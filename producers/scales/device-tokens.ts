@@ -15,7 +15,7 @@ export interface TokenEnd {
   readonly endReason: 'device-released' | 'creator-left'
 }
 
-/** True if the item contains the claim of the device. Folds of earlier releases did not store it: such a token works until it is revoked. */
+/** True if the item names the claim of the device. Items of earlier releases do not: such a token works until it is revoked. */
 const hasLinks = (item: Item | PatItem): item is DeviceTokenItem => 'claim_epoch' in item
 
 /** Returns the end of a token. Undefined while the token works. */
@@ -69,7 +69,7 @@ const deviceToken = shape<
   },
 })
 
-/** True if the location may list and revoke the token. False for tokens of other locations, and for tokens of a person with the device's id. */
+/** True if the location may list and revoke the token. False for tokens of other locations, and for tokens of people. */
 export const isTokenAt = (item: PatItem, { loc, epoch }: { loc: string; epoch: number }): boolean => {
   if (!isOfDevice(item)) return false
   return !hasLinks(item) || item.loc_id === loc || (item.loc_id === null && item.claim_epoch === epoch)

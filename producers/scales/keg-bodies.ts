@@ -95,7 +95,7 @@ export const newKegId = ({ newId, now }: Pick<Call, 'newId' | 'now'>): string =>
   return `keg-${compact(utcDateOf(now))}-${number.toString(36).padStart(DIGITS, '0')}`
 }
 
-/** The id that the request got if its first attempt was on the day before. */
+/** Returns the id of the same keg if the first attempt of its request was on the day before. The id of a keg contains the day. */
 export const kegIdOfDayBefore = (keg: string): string => {
   const [, year = '', month = '', day = '', rest = ''] = /^keg-(\d{4})(\d\d)(\d\d)-(\w+)$/.exec(keg) ?? []
   return `keg-${compact(dateOf((dayNumberOf(`${year}-${month}-${day}`) ?? 0) - 1))}-${rest}`

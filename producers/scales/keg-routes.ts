@@ -62,7 +62,7 @@ const finishKeg = command({
   result: kegAnswer.schema,
   decide: async (call) => {
     const { loc, tap } = await existingTap(call)
-    // The last keg of the tap, also if it is finished already: the event then changes nothing, so the request can be repeated.
+    // The last keg of the tap, even if it is finished already, so that the request can be repeated. A second event changes nothing.
     const keg_id = (await timelines.get(call.caller.reader, loc, tap))?.kegs.at(-1)?.keg_id
     if (keg_id === undefined) throw noKegOnTap(tap)
     return {
@@ -104,7 +104,7 @@ interface RequestedCorrection {
   readonly empty_lbs?: number
 }
 
-/** Returns the right keg: the recorded keg that the request names, or a new keg. */
+/** Returns the keg that a correction puts in the place of the wrong keg: an existing keg that the request names, or a new keg. */
 const correctedKeg = async (
   call: Call<RequestedCorrection>,
   loc: string,

@@ -91,7 +91,7 @@ export const alertOf = ({
   return { id, type, entity: `${kind}#${name}` }
 }
 
-/** The queries of the generation that answers the request. */
+/** Returns the queries of the domain. They read the generation that answers the request. */
 export const queriesOf = ({ caller: { reader } }: Pick<Call, 'caller'>): ScalesQueries => scalesQueries(reader)
 
 export const event = drafts<ScalesEvent>()

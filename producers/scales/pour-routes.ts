@@ -15,7 +15,7 @@ const instant = { type: 'string', maxLength: 40, description: 'RFC 3339 with an 
 
 export const instantsQuery = { from: instant, to: instant } as const
 
-/** Two instants, both inclusive. Default: from 1970 to `end`. */
+/** Returns the requested time range, with both ends inclusive. Default: from 1970 to `end`. */
 export const instantsOf = ({ from, to }: { readonly from?: string; readonly to?: string }, end: number): Span => {
   const span = {
     from: from === undefined ? 0 : instantOf(from, 'querystring/from'),

@@ -4,7 +4,7 @@ import { Problem } from '../http/problem.ts'
 import type { Call, Decision, Route } from '../http/route.ts'
 import { event, queriesOf, refused } from './params.ts'
 
-/** A stranger gets the same answer for every location, whether it exists or not. */
+/** Returns the same error if the location does not exist and if the caller is not a member, so that a stranger cannot find out which exist. */
 const noLocation = (loc: string): Problem =>
   refused(
     'location-not-found',
@@ -18,7 +18,7 @@ export const locOf = pathId('loc', isId, (loc) =>
   ),
 )
 
-/** Checks the id of a location in the query or the body. */
+/** Returns the id of a location from the query or the body. Throws if the id is malformed. */
 export const checkedLoc = (loc: string): string => locOf({ params: { loc } })
 
 /** Throws `location-not-found` if the location does not exist or the caller is not a member of it. */

@@ -64,7 +64,7 @@ const removeTap = command({
   result: { type: 'object', required: ['tap', 'removed'], properties: { tap: text, removed: bool } },
   decide: async (call) => {
     const [loc, tap] = [locOf(call), tapOf(call)]
-    // A removed tap still has its timeline, so the request can be repeated. The second event changes nothing.
+    // The item with the history of the tap (timeline) stays after a removal, so the request can be repeated. The second event changes nothing.
     if ((await timelines.get(call.caller.reader, loc, tap)) === undefined) throw tapOf.missing(tap)
     return { key: loc, draft: event('TapRemoved', { tap }) }
   },
@@ -167,7 +167,7 @@ const recordTare = command({
   answer: wholeTap,
 })
 
-/** Throws for a tare that contradicts the other weight of the keg. The fold would store it with the beer and use it for all later kegs. */
+/** Throws if the full weight is not above the empty weight of the keg. The fold would store a wrong weight with the beer, for all later kegs. */
 const checkTare = ({ full_lbs, empty_lbs }: TapItem, kind: string, value_lbs: number): void => {
   const out = (detail: string): Problem => mistake(400, { pointer: '/value_lbs', code: 'out-of-range', detail })
   if (kind === 'full' && empty_lbs !== null && value_lbs <= empty_lbs)

@@ -57,7 +57,7 @@ const MOST_TITLE = 200
 
 const titleOf = (text: string): string => line(text).slice(0, MOST_TITLE).toWellFormed()
 
-/** Undefined if the bot was not added, for example if only its rights in the chat have changed. */
+/** Returns the change if the bot was added to the chat. Undefined otherwise, for example if only the rights of the bot have changed. */
 const changeOfBot = (added: unknown): ChatChange | undefined =>
   !isIn(memberOf(added, 'old_chat_member')) && isIn(memberOf(added, 'new_chat_member')) ? { kind: 'added' } : undefined
 

@@ -18,7 +18,7 @@ import { readUpdate, type Update } from './updates.ts'
 import { getAll } from '../../../projections/entity.ts'
 
 const HEADER = 'x-telegram-bot-api-secret-token'
-/** Bytes. A message of the maximum size that quotes another message fits, even if every character is escaped in the JSON. */
+/** In bytes. This is enough for the longest message that quotes another message, even if the JSON escapes every character. */
 const BODY_LIMIT = 1024 * 1024
 
 /** Receives the updates of the chats of which the bot is a member. */
@@ -62,7 +62,7 @@ const isSame = (given: string, secret: string): boolean =>
 export const groupOfChat = (chat: string): string => derivedId(TELEGRAM_SOURCE, 'chat', chat)
 
 /**
- * The events of an update. Their ids are derived from the change or from the update, so a repeated update gives the
+ * Returns the events of an update. Their ids are derived from the content of the update, so a repeated update gives the
  * same ids.
  */
 const eventsOf = async (update: Update, call: WebhookCall): Promise<readonly Event[]> => {
@@ -123,8 +123,8 @@ const migrated = async (
 }
 
 /**
- * Creates the group of a chat. A supergroup that seems new can be a group that has just moved, and another update reports the move at the same
- * time. So for the first 5 seconds, makes Telegram send the update of a supergroup again.
+ * Returns the event that creates the group of a chat. A supergroup that seems new can be a group that has just become a supergroup. Another update
+ * reports this at about the same time. So for the first 5 seconds, throws to make Telegram send the update again later.
  */
 const created = (update: Update, call: WebhookCall): readonly Event[] => {
   if (update.isSupergroup && call.now - update.at < MOVING_MS) return retryUntilVisible(update, call)
@@ -143,8 +143,8 @@ const MOVING_MS = 5_000
 const SEEN_MS = 30_000
 
 /**
- * Throws until the update is `SEEN_MS` old: Telegram sends an update again if the answer is not 200. Afterwards returns no events, because the
- * chat has no group on this server.
+ * Throws until the update is `SEEN_MS` old, so that Telegram sends the update again. Afterwards returns no events, because the chat then has no
+ * group on this server.
  */
 const retryUntilVisible = ({ at }: Update, { now }: WebhookCall): readonly Event[] => {
   if (now - at < SEEN_MS)

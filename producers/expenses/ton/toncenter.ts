@@ -63,9 +63,9 @@ const paymentOf = ({ txHash, to, amountMinor, comment, after }: TonPayment): Pay
 }
 
 /**
- * Compares a transaction with the expected payment. The transaction must be the one in which the payee's account received the message. The
- * transaction of the sender does not count: it proves only that a message was sent, the message can still bounce, and the same payment would have
- * two hashes. `unknown`: the transaction is not final, because no block of the masterchain contains it, or it received no message of an account.
+ * Compares a transaction with the expected payment. A payment in TON is a message with two transactions: one sends it, and one receives it. Only
+ * the transaction in which the payee's account received the message is accepted, because a sent message can still be returned (bounce).
+ * `unknown`: the transaction is not final, because no block of the masterchain contains it, or it received no message of an account.
  */
 const judge = (transaction: unknown, { to, value, comment, after }: Payment): 'confirmed' | 'unknown' | TonMismatch => {
   const message = memberOf(transaction, 'in_msg')
@@ -84,7 +84,7 @@ const judge = (transaction: unknown, { to, value, comment, after }: Payment): 'c
 
 const TEXT_OPCODE = '0x00000000'
 
-/** The text comment of a message, in upper case: a body that begins with 32 zero bits, which the API decodes. Empty if the message has none. */
+/** Returns the text comment of a message, in upper case, as the API decoded it. Empty if the message has none. 32 zero bits mark a text comment. */
 const commentIn = (message: unknown): string => {
   const decoded = memberOf(memberOf(message, 'message_content'), 'decoded')
   const isText = textMember(message, 'opcode') === TEXT_OPCODE && textMember(decoded, 'type') === 'text_comment'

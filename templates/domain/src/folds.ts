@@ -17,7 +17,7 @@ export const MAX_AMOUNT = 1_000_000
 
 const refuse = refusing(refusals)
 
-/** The summary of a person after a change. Returns it as an item to write. */
+/** Returns the summary of a person after a change, as an item to write. */
 const summaryAfter = (user: string, get: Get, change: { entries: number; amount: number }): SummaryItem => {
   const before = get<SummaryItem>(summaries.key(user))
   return {

@@ -8,7 +8,7 @@ export type EntryItem = Key & {
   readonly addedAt: string
 }
 
-/** The remains of a removed entry. A repeated EntryAdded finds it and changes nothing. */
+/** The item that replaces a removed entry. If EntryAdded is folded again, its fold finds this item and changes nothing. */
 export type GoneEntryItem = Key & { readonly removedAt: string }
 
 /** One item per person. */

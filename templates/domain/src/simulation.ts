@@ -2,13 +2,13 @@ import { workloadOf, type Domain, type DomainSimulation } from 'tributary/domain
 import { MAX_AMOUNT } from './folds.ts'
 import { entries, summaries, type EntryItem, type SummaryItem } from './items.ts'
 
-/** The sum of the amounts of a person's entries is the total of their summary. */
+/** True if a person's summary has the number of the person's entries, and the sum of their amounts. */
 const isSummed = ({ PK, entries: count, total }: SummaryItem, all: readonly EntryItem[]): boolean => {
   const own = all.filter((entry) => entry.PK === PK)
   return own.length === count && own.reduce((sum, { amount }) => sum + amount, 0) === total
 }
 
-/** Two people add and remove few entries, so that the events meet each other. Some are refused. */
+/** Two people add and remove entries. The simulation uses few ids, so that many events concern the same entry and some are refused. */
 export const simulationOf = (domain: Domain): DomainSimulation => ({
   workload: workloadOf(
     domain,

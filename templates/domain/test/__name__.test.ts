@@ -33,7 +33,7 @@ test('an entry that does not exist cannot be removed', () => {
     .thenRefused('entry-not-found', /no entry e1/)
 })
 
-/** The promises that the engine and the edge rely on: any batching, repeated events, forgetting, bad input and more. */
+/** Tests what the engine and the edge require of every domain, for example that repeated events change nothing and that bad input is refused. */
 domainContract({ record, pools: { keys: ['ada', 'bob'], fields: () => ({ entryId: ['e1', 'e2'], amount: [1, 500] }) } })
 
 test('the items are correct after crashes, repeated events and lost answers', { timeout: 60_000 }, async () => {
