@@ -160,7 +160,10 @@ const assemble = (value: ValueOf, mistakes: string[]): Omit<Config, 'domains' | 
   }
 }
 
-/** `isServices`: the log and the items are services. Then several processes can run, so the default is the shared DynamoDB. Otherwise: embedded. */
+/**
+ * Returns the store of the points. `isServices`: true if Kafka stores the log and DynamoDB stores the items. Then several processes can run, so
+ * the default is DynamoDB, which all of them can use. Otherwise the default is the embedded store.
+ */
 const seriesOf = (chosen: string | undefined, isServices: boolean): SeriesConfig => {
   if (chosen === undefined) return { kind: isServices ? 'dynamodb' : 'embedded' }
   if (chosen === 'dynamodb') return { kind: 'dynamodb' }
