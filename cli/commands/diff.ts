@@ -128,7 +128,7 @@ const againstComplete = async (
   const [before, after] = [await access.store(access.serving), await access.store(complete.generation)]
   const advance = async (): Promise<Side> => {
     const reached = await untilCaughtUp([before, after], { log, clock, signal: context.signal })
-    // If only one generation reaches the end of the log, the two generations have folded different events and cannot be compared.
+    // Generations can be compared only if both reach the end of the log. Otherwise they may have folded different events.
     const behind = [access.serving, complete.generation].find((_, index) => reached[index]?.isAtEnd !== true)
     if (behind === undefined) return after
     throw new Fault(

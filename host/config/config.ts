@@ -63,7 +63,10 @@ export interface Config {
   readonly logLevel: LogLevel
 }
 
-/** Reads the configuration from the environment. A variable of a domain of ours that is not selected has no effect. Fault: `bad-config` with all mistakes at once. */
+/**
+ * Reads the configuration from the environment. If a domain of this package is not selected, its variables have no effect. Fault: `bad-config`,
+ * with all mistakes at once.
+ */
 export const readConfig = (env: Env, domains: Domains = OUR_DOMAINS): Config => {
   const mistakes: string[] = unknownNames(env, { ...edgeVariables(OUR_DOMAINS), ...variablesOf(domains) })
   const read = <T>(name: string, variable: Variable<T>): T => {

@@ -13,7 +13,10 @@ import { packageRoot } from './package-root.ts'
 import { requireDistinctVariables } from './variables.ts'
 import { version } from './version.ts'
 
-/** The domains that `TRIBUTARY_DOMAINS` selects: names of domains in this package, and paths or names of other packages. Default: all domains of this package. */
+/**
+ * Loads the domains that `TRIBUTARY_DOMAINS` selects: names of domains in this package, and paths or names of other packages. Default: all domains
+ * of this package.
+ */
 export const loadDomains = async (selection: string | undefined, folder: string = process.cwd()): Promise<Domains> => {
   const names = (selection ?? '').split(',').map((name) => name.trim())
   if (selection === undefined || selection === '') return OUR_DOMAINS

@@ -38,7 +38,7 @@ export interface DomainAccess {
   /** Opens a temporary local store. If `work` is given and large enough for several workers, these workers fold it into the store first. */
   scratch(work?: SharedWork): Promise<Scratch>
   storage(): Promise<BuildStorage>
-  /** Makes sure that a processor follows every complete generation of the domain. Starts a processor in this process if no other can do so. */
+  /** Makes sure that a processor follows every complete generation of the domain. Starts one here if no other process can follow them. */
   ensureFollowed(): Promise<void>
   /** True if this process has the data folder, so no other process serves. */
   readonly isExclusive: boolean

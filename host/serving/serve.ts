@@ -104,7 +104,10 @@ const measuredInTime = async (runtime: Runtime, failed: (error: unknown) => void
 
 const IDLE_SWEEP_MS = 50
 
-/** Closes the server. The server itself closes idle connections only once, so a connection whose last request ends later would stay open until its client leaves. */
+/**
+ * Closes the server. Fastify closes idle connections only once, so a connection whose last request ends later would stay open. So this function
+ * closes idle connections again and again until the server is closed.
+ */
 const closeEdge = async (app: FastifyInstance): Promise<void> => {
   const sweep = setInterval(() => app.server.closeIdleConnections(), IDLE_SWEEP_MS)
   await app.close().finally(() => clearInterval(sweep))

@@ -55,7 +55,7 @@ export const STRANGE: readonly string[] = [
   ...LONG,
 ]
 
-/** Every generated event is later than this instant, in epoch milliseconds. */
+/** Every generated event is recorded after this instant, in epoch milliseconds. */
 const START = Date.UTC(2026, 10, 16, 12)
 
 type Kind = 'plausible' | 'any'
