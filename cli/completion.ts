@@ -28,7 +28,8 @@ export const completionScript = (shell: Shell, parts: CompletionParts): string =
 
 const nodesOf = (parts: CompletionParts, command: Command, path: string): readonly Node[] => {
   const under = command.commands.flatMap((each) => nodesOf(parts, each, `${path} ${each.name()}`.trim()))
-  // The default subcommand: `tributary parked DOMAIN` is `tributary parked list DOMAIN`. So its words can follow the command too.
+  // Some commands have a default subcommand: `tributary parked DOMAIN` means `tributary parked list DOMAIN`. So the words that can follow
+  // `parked list` can also follow `parked`.
   const { _defaultCommandName: defaultName } = command as { readonly _defaultCommandName?: string | null }
   const byDefault = under.find((node) => node.path === `${path} ${defaultName ?? ''}`)
   const options = [...command.options, ...(path === '' ? [] : parts.program.options)].filter(
@@ -64,7 +65,7 @@ const wordsOf = ({ domains }: CompletionParts, named: Argument | Option): readon
 const quoted = (text: string): string => `'${text.replaceAll("'", '’').replaceAll('\n', ' ')}'`
 const list = (words: readonly string[]): string => quoted(words.join(' '))
 
-/** Functions that bash and zsh both run: they print the words that can follow, one per line, for the words typed so far. */
+/** Returns the shell functions that bash and zsh share. For the words typed so far, they print the words that can follow, one per line. */
 const shared = (nodes: readonly Node[]): string => `__tributary_path() {
   local path='' word
   for word in "$@"; do

@@ -20,7 +20,10 @@ export interface RebuildOptions {
   readonly json?: true
 }
 
-/** The parts of a build. Only with `resume`, the build continues the generation of an interrupted build. Fault: `nothing-to-resume`. */
+/**
+ * Returns the ports and settings of a build. With `resume`, the build continues an interrupted build. Otherwise it begins a new generation.
+ * Fault: `nothing-to-resume` if `resume` is set and no build was interrupted.
+ */
 export const partsOf = async (
   { output, signal }: Context,
   access: DomainAccess,

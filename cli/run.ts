@@ -12,7 +12,8 @@ import { importOptionsOf } from './program/import-options.ts'
 export const runCommand = async (context: UnloadedContext, args: readonly string[]): Promise<Exit> => {
   let exit: Exit = EXIT.fine
   try {
-    // Only `import` has options of domains. If the selected domains cannot be loaded, its help shows those of our domains, and the command reports the fault.
+    // Only `import` has options that domains declare. If the selected domains cannot be loaded, its help shows the options of the domains in this
+    // package, and the command itself reports the fault.
     const domains = args.includes('import')
       ? await loadDomains(context.env['TRIBUTARY_DOMAINS']).catch(() => OUR_DOMAINS)
       : OUR_DOMAINS

@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
 
-/** The seeds of one worker: `count` seeds, from `first` on, with the distance `step`. */
+/** The seeds of one worker: `count` numbers that begin with `first`. The difference between two successive seeds is `step`. */
 export interface SeedShare {
   /** The value of TRIBUTARY_DOMAINS. */
   readonly selection: string | undefined

@@ -21,8 +21,8 @@ const GAP = 2
 const LEAST = 16
 
 /**
- * Rows of text as a table; the first row contains the headings. If the table is wider than the space, headings and columns of text take several
- * lines. If that is not enough, each row becomes a block with one line per cell.
+ * Formats rows of text as a table. The first row contains the headings. If the table is wider than the space, headings and columns of text take
+ * several lines. If it is still too wide, each row becomes a block with one line per cell.
  */
 export const formatTable = (rows: Rows, { right = [], wrap = [] }: TableOptions, space: TableSpace): string => {
   const [head = [], ...body] = rows.map((row) => row.map((cell) => cell.replace(/\s*\n\s*/g, ' ')))

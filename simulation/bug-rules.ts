@@ -4,7 +4,7 @@ import type { Bug } from './bug.ts'
 
 export type Fold = (event: Event, get: Get) => Result
 
-/** Builders of bugs in the folds of a domain. Live processing, rebuild and reference use the same wrong folds. */
+/** Returns functions that create bugs in the folds of a domain. Processors, rebuilds and the reference model all use these wrong folds. */
 export const rulesOf = (domain: string) => {
   const ruling = (change: (fold: Fold, type: string) => Fold): Bug => ({
     options: { domain, moves: [], rates: {} },

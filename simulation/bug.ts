@@ -16,7 +16,7 @@ import type { OpenTopic } from '../processors/engine/ports/log-admin.ts'
 
 /** A planted bug: wrappers around the parts that nodes and operators receive. */
 export interface Bug {
-  /** The options with which only few runs are needed to detect the bug. */
+  /** Run options with which few runs are enough to detect the bug. */
   readonly options?: Pick<RunOptions, 'domain' | 'rates' | 'moves'>
   readonly log?: (log: OpenTopic, context: BugContext) => OpenTopic
   /** Wraps the item store of a generation. */
@@ -26,7 +26,7 @@ export interface Bug {
   readonly ledger?: (store: Store, context: BugContext) => Store
   readonly control?: (control: Control, context: BugContext) => Control
   readonly domain?: (domain: Domain, context: BugContext) => Domain
-  /** Changes the folds for live processing, rebuild and reference alike. Only the invariants of the domain can detect such a bug. */
+  /** Changes the folds of processors, rebuilds and the reference model alike. So only the invariants of the domain can detect such a bug. */
   readonly rules?: (domain: Domain) => Domain
   /** The checker that must detect the bug. Default: any checker. */
   readonly detectedBy?: Violation['checker']

@@ -6,7 +6,7 @@ import type { Process } from './process.ts'
 import type { Scheduler } from './scheduler.ts'
 import { storeFor, type Table } from './store-model.ts'
 
-/** The local store of a build. Each write is one transaction. */
+/** Returns the local store of a build. Each write is one transaction. */
 export const buildTargetFor = (
   world: { scheduler: Scheduler; random: Random },
   process: Process,
@@ -36,7 +36,7 @@ export const buildTargetFor = (
   }
 }
 
-/** A target like that of `buildTargetFor`, but without calls of a scheduler. For a build by a checker. */
+/** Returns a local store like `buildTargetFor`, but its writes have no simulated delays and faults. A checker uses it to build a generation. */
 export const plainTarget = (
   store: Pick<BuildTarget, 'load' | 'commit' | 'bulk' | 'scan' | 'close'>,
   table: Table,

@@ -3,7 +3,10 @@ import type { Journal } from './journal.ts'
 import type { Hooks, Later, Lives, Process } from './process.ts'
 import { fraction } from './random.ts'
 
-/** The work of a port call, as steps that read or change the world. After each `yield` other processes can run, and a fault can end the call. */
+/**
+ * The work of a port call, in steps that read or change the simulated log, tables and keys. After each `yield`, other processes can run, and a
+ * fault can end the call.
+ */
 export interface Operation<T> {
   readonly port: string
   steps(fault: FaultKind | undefined): Generator<undefined, T>
@@ -27,7 +30,7 @@ export interface CallsParts {
   readonly lives: Lives
   readonly hooks: Hooks
   readonly journal: Journal
-  /** Adds `change` to the number of loose calls. A call is loose while its steps are under way. */
+  /** Adds `change` to the number of calls whose steps have not ended. It is a part of `Scheduler.loose`. */
   readonly loosen: (change: number) => void
 }
 
@@ -65,7 +68,7 @@ export const createCalls = (parts: CallsParts): Calls => {
   return { call, struck, calls }
 }
 
-/** Numbers the call, draws the fault that strikes the call (if any), and adds both to the journal. */
+/** Numbers the call, determines the fault that strikes it (if any), and adds both to the journal. */
 const strike = (
   { faults, journal }: CallsParts,
   process: Process,
@@ -151,7 +154,7 @@ const perform = <T>(parts: CallsParts, { process, operation, settle, kind, amoun
     case 'late':
       fail(operation.unknown)
       return work(amount * LONG, { cutAfter, finish: () => undefined })
-    // A slow prompt call is dropped if its process dies, because the next process can have written the same file by then.
+    // If the process dies, a slow call with `prompt` is dropped, because the next process may already have written the same file.
     case 'slow':
       return work(amount * LONG, { finish: succeed, ...(operation.prompt && { on: process }) })
     case 'pause-before':
@@ -178,7 +181,7 @@ const perform = <T>(parts: CallsParts, { process, operation, settle, kind, amoun
   }
 }
 
-/** A call whose steps run. */
+/** A call whose steps have begun. */
 interface Running<T> {
   readonly process: Process
   readonly steps: Generator<undefined, T>
@@ -202,7 +205,7 @@ const runSteps = <T>(
   end: End<T>,
 ): void => {
   let taken = 0
-  // A call that can be dropped with its process does not count as loose, because a dropped call never ends.
+  // A call that is dropped if its process dies is not counted, because a dropped call would never be subtracted again.
   const weight = end.on ? 0 : 1
   loosen(weight)
   const over = (then: () => void) => {

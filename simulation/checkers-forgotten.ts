@@ -8,7 +8,7 @@ import type { Table } from './store-model.ts'
 
 export interface ForgottenInput {
   readonly topic: Topic
-  /** Reads the log with the keys that are not destroyed. */
+  /** A codec that reads the log with the keys that are not destroyed. */
   readonly codec: Codec
   /** The events as the clients sent them, by id. */
   readonly sentEvents: ReadonlyMap<string, Event>
@@ -24,8 +24,8 @@ const personalTextsOf = (event: Event | undefined): readonly string[] =>
   Object.values(event?.personal ?? {}).filter((text) => typeof text === 'string')
 
 /**
- * C8: no personal data of a forgotten person can be decoded from the log. No table contains a trace of such data. The log contains no
- * unsealed personal text.
+ * Checker C8. Checks that no personal data of a forgotten person can be decoded from the log, that no table contains a trace of such data, and
+ * that the log contains no unsealed personal text.
  */
 export const checkForgotten = ({
   topic,
@@ -51,7 +51,7 @@ export const checkForgotten = ({
     if (isReadable && isForgotten)
       details.push(`${positionName(record)} about ${event.meta.subjectId} can still be read`)
   }
-  // A person who returned can have sent the same text again. So the tag of a readable text is no trace of forgotten data.
+  // A forgotten person can have sent the same text again later. So a text that the log still contains is no trace of forgotten data.
   for (const tag of readableTags) gone.delete(tag)
   for (const { spec, items } of tables)
     for (const item of items.values())

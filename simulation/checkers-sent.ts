@@ -33,14 +33,17 @@ interface Appended {
   readonly at: number
 }
 
-/** The log contains every derived event and every due timer event of the folds, none too early and no other. Without a doubtful fault it contains each once. */
+/**
+ * Checks that the log contains every derived event that a fold returned and no others, and only timer events that a fold requested, none too
+ * early. If no fault of `DOUBTFUL` struck, also checks that no event is in the log twice.
+ */
 export const checkSent = (sent: SentInput): readonly Violation[] => {
   const isCertain = !sent.faults.some(({ kind }) => DOUBTFUL.has(kind))
   const appended = eventsOf(sent)
   return [...checkDerived(appended, sent, isCertain), ...checkTimers(appended, sent, isCertain)]
 }
 
-/** Leaves out the copies that the broker made. */
+/** Decodes the events of the log. Leaves out the copies that the fault `duplicate` made. */
 const eventsOf = ({ topic, codec }: SentInput): readonly Appended[] =>
   topic.partitions
     .flat()

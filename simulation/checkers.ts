@@ -18,14 +18,14 @@ export interface Violation {
 /** For each sent event, by id: the acknowledged positions, and the number of attempts with an unknown outcome. */
 export type History = Map<string, { readonly acked: string[]; unknown: number }>
 
-/** Outbox rows, ledger rows, parked rows and tombstones depend on timing, so the log alone does not determine them. */
+/** True for outbox rows, ledger rows, parked rows and tombstones. They depend on timing, so the fold of the log does not determine them. */
 const isTransient = (item: Stored) =>
   item.PK.startsWith('OUTBOX#') ||
   item.PK.startsWith('DERIVED#') ||
   item.PK.startsWith('PARKED#') ||
   item['_removed'] === true
 
-/** C1: the items equal the fold of the log. No item is missing, and there is no other item. */
+/** Checker C1. Checks that the items equal the fold of the log: no item is missing, different or unexpected. */
 export const checkItems = (found: Iterable<Stored>, expected: Expected): readonly Violation[] => {
   const violations: Violation[] = []
   const wrong = (detail: string) => violations.push({ checker: 'C1', detail })
@@ -42,7 +42,7 @@ export const checkItems = (found: Iterable<Stored>, expected: Expected): readonl
   return violations
 }
 
-/** The points equal the fold of the log. Each point has its newest values. No point is missing, and there is no other point. */
+/** Checks that the points equal the fold of the log: each has its newest values, and no point is missing or unexpected. */
 export const checkPoints = (
   { points, disputed }: Pick<SeriesTable, 'points' | 'disputed'>,
   expected: Expected,
@@ -59,7 +59,7 @@ export const checkPoints = (
   ]
 }
 
-/** C1: each index key is absent or has the declared type. DynamoDB rejects every other item, however often the write is retried. */
+/** Checker C1. Checks that each index key is absent or has the declared type, because DynamoDB rejects an item with another type at every retry. */
 export const checkIndexed = ({ indexes }: TableSpec, { items }: Expected): readonly Violation[] => {
   const violations: Violation[] = []
   for (const item of items.values()) {
@@ -76,7 +76,10 @@ export const checkIndexed = ({ indexes }: TableSpec, { items }: Expected): reado
   return violations
 }
 
-/** C2: the log contains each acknowledged event at its acknowledged position, and at most one record per acknowledged or unknown attempt. */
+/**
+ * Checker C2. Checks that the log contains each acknowledged event at its acknowledged position. Also checks that an event has at most one record
+ * per attempt that was acknowledged or whose outcome is unknown.
+ */
 export const checkAppends = (topic: Topic, codec: Codec, history: History): readonly Violation[] => {
   const positions = new Map<string, string[]>()
   for (const record of topic.partitions.flat()) {
@@ -107,7 +110,7 @@ const idOf = (codec: Codec, value: Uint8Array): string | undefined => {
   }
 }
 
-/** C3: every record of a partition has an outcome and is before the checkpoint. The parked rows equal the expected ones. */
+/** Checker C3. Checks that every record of a partition has an outcome and is before the checkpoint, and that the expected keys are parked. */
 export const checkCheckpoints = (topic: Topic, table: Table, expected: Expected): readonly Violation[] => {
   const violations: Violation[] = []
   for (const [partition, records] of topic.partitions.entries()) {
@@ -136,8 +139,8 @@ export const checkCheckpoints = (topic: Topic, table: Table, expected: Expected)
 }
 
 /**
- * Every outcome other than `applied` that a node reported equals the expected outcome. The outcome `parked` is not compared, because the key
- * can have been healed since.
+ * Checks that every outcome other than `applied` that a node reported equals the expected outcome. The outcome `parked` is not compared, because
+ * the key can have been healed since.
  */
 export const checkOutcomes = (reported: readonly BatchResult[], expected: Expected): readonly Violation[] => {
   const violations: Violation[] = []

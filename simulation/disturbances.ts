@@ -16,8 +16,8 @@ export interface DisturbanceParts {
 }
 
 /**
- * Carries out the faults that concern the groups and the first generations' tables. Each of them also takes a backup of these tables.
- * A restore stops every process first, as docs/operating.md requires: a process between two commits of a batch could otherwise move a
+ * Carries out the faults that concern consumer groups and the tables of the first generations. Each fault also takes a backup of these tables.
+ * A restore stops every process first, as docs/operating.md requires. Otherwise a process between two commits of a batch could move a
  * checkpoint past items that the restore removed.
  */
 export const createDisturbances = ({
@@ -43,7 +43,7 @@ export const createDisturbances = ({
   }
 }
 
-/** Sets the checkpoints back to those of the backup. Without a backup there are none. */
+/** Sets the checkpoints back to those of the backup. If there is no backup, removes all checkpoints. */
 const forget = (table: Table, backup: Backup | undefined) => {
   for (const [partition, now] of [...table.checkpoints]) {
     const offset = backup?.checkpoints.get(partition)

@@ -62,8 +62,8 @@ interface CallSite {
 export type Faults = (site: CallSite) => Fault | undefined
 
 /**
- * Each seed draws the kinds of faults and their rates, so that rare combinations become common. One seed in five draws only the
- * faults that make zombies: members that write to a partition after another member has taken it over.
+ * Returns the kinds of faults of a run and their rates, chosen at random by the seed, so that rare combinations become common. One seed in five
+ * has only the faults that make zombies: members that write to a partition after another member has taken it over.
  */
 export const swarm = (seed: number): Rates => {
   const random = createRandom(seed ^ 0x51ed270b)
@@ -72,10 +72,13 @@ export const swarm = (seed: number): Rates => {
   return Object.fromEntries(chosen.map((kind) => [kind, random.pick([0.005, 0.02, 0.06])]))
 }
 
-/** A pause before a commit finds the most mistakes, so it is more frequent. */
+/** The factor by which a fault is more frequent. Pauses before a commit find the most mistakes, so they are four times as frequent. */
 const weight = (kind: FaultKind, port: string) => (kind === 'pause-before' && port === 'store.commit' ? 4 : 1)
 
-/** The draw depends only on the process and the number of the call, so a plan without one fault has the same other faults. */
+/**
+ * Returns random faults. Whether a fault strikes a call depends only on the seed, the process and the number of the call. So if the same run is
+ * repeated without one of its faults, the other faults stay the same.
+ */
 export const randomFaults = (seed: number, rates: Rates): Faults => {
   const most = FAULT_KINDS.reduce((sum, kind) => sum + (rates[kind] ?? 0) * weight(kind, 'store.commit'), 0)
   return ({ call, process, number, port, kinds }) => {
@@ -90,7 +93,7 @@ export const randomFaults = (seed: number, rates: Rates): Faults => {
   }
 }
 
-/** Exactly the faults of the plan. */
+/** Returns exactly the faults of the plan. */
 export const plannedFaults = (plan: readonly Fault[]): Faults => {
   const byCall = new Map(plan.map((fault) => [fault.call, fault]))
   return ({ call, kinds }) => {

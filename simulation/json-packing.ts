@@ -1,7 +1,7 @@
 import { isPacked, type Packed, type Packing } from '../processors/engine/rebuild/build-target.ts'
 import type { Stored } from '../projections/item.ts'
 
-/** Packs every second item as JSON, and leaves the others as objects, so that a build handles both kinds. */
+/** Returns a `Packing` that stores every second item as JSON bytes and leaves the other items as objects, so that a build must handle both. */
 export const jsonPacking = (): Packing & { readonly opened: (put: Stored | Packed) => Stored } => {
   let count = 0
   const unpack = ({ bytes, start, end }: Packed): Stored => JSON.parse(bytes.toString('utf8', start, end)) as Stored

@@ -128,7 +128,10 @@ export const logFor = (world: LogWorld, process: Process, topic: Topic): OpenTop
   }
 }
 
-/** The appends of one process get their offsets in the order of the calls. Only an append with a fault other than `duplicate` can be overtaken. */
+/**
+ * Returns the `append` of one process. Its appends get their offsets in the order of the calls. Only an append that a fault other than `duplicate`
+ * strikes can get its offset after a later call.
+ */
 const createAppend = ({ scheduler, coordinator }: LogWorld, process: Process, topic: Topic): Log['append'] => {
   function* appendSteps(records: readonly NewRecord[], twice: boolean): Generator<undefined, readonly Position[]> {
     const positions: Position[] = []

@@ -17,7 +17,7 @@ export interface Operator {
 
 export interface OperatorOptions {
   readonly moves: readonly Move[]
-  /** The domain of the generations. */
+  /** The domain whose generations are rebuilt and flipped. */
   readonly domain: Domain
   readonly buildMachine: BuildMachine
 }

@@ -13,8 +13,8 @@ import type { Workload } from './workload.ts'
 type RebuildInput = Pick<Workload, 'domain' | 'codec'>
 
 /**
- * C4: two builds by the program equal the fold of the log. The first keeps all items in memory. The second keeps one item in
- * memory, reads the partitions in another order, stops in the middle and resumes.
+ * Checker C4. Runs two builds, and checks that both results equal the fold of the log. The first build keeps all items in memory. The second keeps
+ * one item in memory, reads the partitions in another order, stops in the middle and resumes.
  */
 export const checkRebuilt = async (
   topic: Topic,

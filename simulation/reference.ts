@@ -19,8 +19,8 @@ import { positionName, type Topic } from './log-model.ts'
 import { pointName } from './series-model.ts'
 
 /**
- * The state that the engine must reach: the log folded one event after the other over a Map. The reference shares the folds and
- * the codec with the program. It has its own parking, and no batches, caches, conditions or checkpoints.
+ * The state that the engine must reach. This reference model folds the log one event after the other into a Map. It uses the folds and the codec of
+ * the program. It parks keys with code of its own, and has no batches, caches, conditional writes or checkpoints.
  */
 export interface Expected {
   readonly items: ReadonlyMap<string, Stored>
@@ -43,7 +43,7 @@ export interface Expected {
   readonly timers: ReadonlyMap<string, number>
 }
 
-/** The result of a fold before it is applied. `get` reads the items before the event. */
+/** An event and the result of its fold, before the changes are applied. `get` reads the items as they are before the event. */
 export interface Step {
   readonly projection: string
   readonly event: Event

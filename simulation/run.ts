@@ -20,15 +20,15 @@ import { createWorld, type World } from './world.ts'
 export type SimulatedDomains = Readonly<Record<string, DomainSimulation>>
 
 export interface RunOptions {
-  /** Exactly these faults instead of those that the seed draws. */
+  /** Exactly these faults strike. Default: random faults, chosen by the seed. */
   readonly plan?: readonly Fault[]
   /** Called at every port call. Returns the fault of the call, or undefined. Replaces the plan. */
   readonly faults?: Faults
-  /** The domains from which the seed draws one, next to the toy domain of the simulation itself. Default: the toy domain alone. */
+  /** The seed chooses one of these domains or the toy domain of the simulation itself. Default: the toy domain. */
   readonly domains?: SimulatedDomains
-  /** This domain instead of one that the seed draws. */
+  /** The name of the simulated domain. Default: the seed chooses it. */
   readonly domain?: string
-  /** The probability per port call of each kind of fault. Default: the seed draws the probabilities. */
+  /** The probability per port call of each kind of fault. Default: the seed chooses the probabilities. */
   readonly rates?: Rates
   readonly moves?: readonly Move[]
   /** If true, the report contains readable lines that describe the steps. Default: false. */
@@ -49,7 +49,7 @@ export interface Report {
   readonly lines: readonly string[]
 }
 
-/** The parts of a run that its seed draws. */
+/** The parts of a run that its seed chooses at random. */
 interface RunShape {
   readonly workload: Workload
   readonly nodes: number
@@ -59,11 +59,11 @@ interface RunShape {
   readonly restart: boolean
   /** The operations on the generations during the run. */
   readonly moves: readonly Move[]
-  /** The domain of these generations. */
+  /** The domain whose generations these operations rebuild and flip. */
   readonly domain: Domain
 }
 
-/** The lists of moves from which the seed draws one. Half of the lists are empty, because half of the runs test only live processing. */
+/** The seed chooses one of these lists of operations. Half of the lists are empty: these runs test only processors, without rebuilds and flips. */
 const MOVES: readonly (readonly Move[])[] = [
   [],
   [],
@@ -113,7 +113,7 @@ const shapeOf = (seed: number, options: RunOptions): RunShape => {
   }
 }
 
-/** One run of a seed, in four phases: faults, repair (no more faults), liveness (all work ends), check. */
+/** Runs one seed in four phases: with faults, repair (no more faults), liveness (waits until all work has ended), checks. */
 export const runSeed = async (seed: number, options: RunOptions = {}): Promise<Report> => {
   const shape = shapeOf(seed, options)
   const faults =

@@ -27,7 +27,7 @@ export interface Table {
   readonly spec: TableSpec
   readonly items: Map<string, Stored>
   readonly checkpoints: Map<number, number>
-  /** For each item, its state before the last change. A stale index returns these states. */
+  /** For each item, its state before the last change. With the fault `stale`, an index returns these states. */
   readonly lagging: Map<string, Stored>
   /** If true, one process writes a commit in one step, and reads synchronously, as in LMDB. Otherwise each chunk is a step, as in DynamoDB. */
   readonly embedded: boolean
@@ -84,7 +84,7 @@ const write = (table: Table, change: Write) => {
   table.feed?.add(change)
 }
 
-/** The item without undefined attributes, which no store keeps. */
+/** Returns the item without its undefined attributes, because no store keeps them. */
 const present = (item: Stored): Stored =>
   Object.fromEntries(Object.entries(item).filter(([, value]) => value !== undefined)) as Stored
 
@@ -142,7 +142,7 @@ const readOperation = <T>(port: string, value: () => T, own: readonly FaultKind[
   own,
 })
 
-/** Fails the operation if a backup replaces the table meanwhile, because a real request times out before the table is restored. */
+/** Returns the operation. It fails if a backup replaces the table while it runs, because a real request times out before a restore is complete. */
 const requireSameTable = <T>(table: Table, operation: Operation<T>): Operation<T> => {
   const { incarnation } = table
   return {

@@ -7,13 +7,13 @@ import type { Random } from './random.ts'
 import { expectedOf } from './reference.ts'
 import { assignToClients, createEventFactory, tagTexts, type CheckInput, type EventDraft } from './workload.ts'
 
-/** The state of a workload when it draws the next event. */
+/** The state of a workload when it creates the next event. */
 export interface DrawState {
   /** The only source of random numbers. */
   readonly random: Random
   /** The time of the previous event, in epoch milliseconds. */
   readonly now: number
-  /** The events that are already drawn. */
+  /** The events that `draw` has returned so far. */
   readonly events: readonly Event[]
 }
 
@@ -31,10 +31,10 @@ export interface WorkloadOptions {
 }
 
 /**
- * Returns the workload of a domain for the simulation. `draw` returns one event per call. Draw keys and ids from short lists, so that several
- * events have the same key or id, and use no random numbers except those of the state. The workload sends the events from several clients,
+ * Returns the workload of a domain for the simulation. `draw` returns one random event per call. Choose keys and ids from short lists, so that
+ * several events have the same key or id, and use only the random numbers of the state. The workload sends the events from several clients,
  * repeats some events, and adds records that are no events. If the domain stores personal data, some runs seal this data and forget people.
- * A run fails if a drawn event does not fit its schema.
+ * A run fails if an event does not fit its schema.
  */
 export const workloadOf = (
   domain: Domain,
@@ -59,7 +59,8 @@ export const workloadOf = (
     return {
       domain,
       codec,
-      // Personal data in the items of a key that stays parked cannot be removed. So if people are forgotten, no undecodable record has a key.
+      // An undecodable record parks its key, and personal data cannot be removed from the items of a parked key. So if people are forgotten, the
+      // undecodable records have no key.
       clients: assignToClients(random, { events, keys, ...(subjectsToForget.length > 0 ? { poisoned: [] } : {}) }),
       hasOutgoingEvents: true,
       users: [],

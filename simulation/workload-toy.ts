@@ -3,7 +3,7 @@ import type { Random } from './random.ts'
 import { toyCodec, toyDomain, UNREAD, type Release } from './toy.ts'
 import { createEventFactory, assignToClients, EPOCH, type EventDraft, type Workload } from './workload.ts'
 
-/** Due times: before the run, during the run, after every run. Null cancels the timer. */
+/** Due times for timers: before the run, during the run, and after every run. Null cancels the timer. */
 const ALARMS = [
   EPOCH - 1_000,
   EPOCH + 500,
@@ -25,7 +25,7 @@ export const toyWorkload = (random: Random, length: number): Workload => {
   const keys = SHOPS.slice(0, random.between(1, SHOPS.length))
   const events: Event[] = []
   for (let count = 0; count < length; count++) events.push(factory.create(drawEvent(random, keys, hasPuzzles)))
-  // 130 refused events have more outcome rows than fit into one commit. Only these rows show that the events were folded.
+  // Adds 130 events that are refused. Their outcome rows do not fit into one commit, and only these rows show that the events were folded.
   if (random.chance(0.05))
     for (let count = 0; count < 130; count++)
       events.push(factory.create({ type: 'CratesSent', key: random.pick(keys), data: { to: 'north', count: 9999 } }))
@@ -80,6 +80,9 @@ const drawEvent = (random: Random, keys: readonly string[], hasPuzzles: boolean)
   return { type: 'DoorbellRang', key, data: {} }
 }
 
-/** Draws few idempotency keys, so that some requests repeat a key with the same body or with another body. Null: no idempotency key. */
+/**
+ * Returns one of a few idempotency keys, so that some requests repeat a key with the same body or with another body. Null: the request has no
+ * idempotency key.
+ */
 export const requestOf = (random: Random) =>
   random.chance(0.3) ? { key: `k${random.between(1, 4)}`, hash: random.pick(['aa', 'aa', 'bb']) } : null

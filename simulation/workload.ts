@@ -73,7 +73,7 @@ export interface EventDraft {
   readonly by?: string
 }
 
-/** The speed of event time: it begins at `from` (epoch milliseconds), and each event is at most `stepMs` milliseconds after the previous event. */
+/** The times of the events: they begin at `from` (epoch milliseconds), and each event is at most `stepMs` milliseconds after the previous event. */
 export interface Pace {
   readonly from: number
   readonly stepMs: number
@@ -149,7 +149,7 @@ export const assignToClients = (
 const undecodableSend = (random: Random, keys: readonly string[]): Send => ({
   id: null,
   key: random.chance(0.5) || keys.length === 0 ? null : random.pick(keys),
-  // In this order: random bytes, an unknown schema, an array with a length of about a billion, no bytes.
+  // Payloads that no codec can decode: random bytes, an unknown schema, an array with a length of about a billion, no bytes.
   payload: random.pick([
     Buffer.from([0xff, 1, 2]),
     Buffer.from([0, 0x7f, 0xff, 0xff, 0xff, 1]),

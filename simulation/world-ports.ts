@@ -39,16 +39,16 @@ export interface Ports {
 }
 
 export interface WorldPorts {
-  /** A log without any bug. */
+  /** Returns the log of the process, without the planted bug. */
   log(process: Process): OpenTopic
-  /** A store without any bug. */
+  /** Returns the store of a table for the process, without the planted bug. */
   store(process: Process, table: Table): Store
   clock(process: Process): Clock
-  /** A codec without any bug. */
+  /** Returns the codec of the process, without the planted bug. */
   codec(process: Process): Codec
-  /** Reads the log with the keys that are not destroyed. */
+  /** Returns a codec that reads the log with the keys that are not destroyed. */
   reading(): Codec
-  /** The ports of a node or an operator, with the planted bug. Default of `domain`: the workload's own domain. */
+  /** Returns the ports of a node or an operator, with the planted bug (if any). Default of `domain`: the workload's own domain. */
   ports(process: Process, domain?: Domain): Ports
 }
 

@@ -6,14 +6,14 @@ import type { Event } from '../schemas/event.ts'
 /** Items in memory, by their key. Each item is stored whole, with the position of the event that wrote it. */
 export type Table = Map<string, Stored>
 
-/** The projection that wrote each item. No other projection may read or write the item. */
+/** For each table: the projection that wrote each item. No other projection may read or write this item. */
 const writers = new WeakMap<Table, Map<string, string>>()
 
 const LAST_INSTANT = Date.UTC(9999, 11, 31)
 
 const fullName = ({ PK, SK }: Key): string => `${PK} / ${SK}`
 
-/** The items of a table without positions, by name. Default of `nameOf`: `PK / SK`. */
+/** Returns the items of a table by name, without their positions. Default of `nameOf`: `PK / SK`. */
 export const contents = (table: Table, nameOf: (key: Key) => string = fullName): Record<string, Item> =>
   Object.fromEntries([...table.values()].map(({ _pos, ...item }) => [nameOf(item), item as Item]).sort())
 

@@ -13,7 +13,7 @@ export interface AppendOptions {
   readonly type: string
   /** JSON, or `-` for stdin. */
   readonly fields: string
-  /** Required, unless the keys of the domain are people. Then the default is the subject, or without a subject the actor. */
+  /** The log key. Default, only if the keys of the domain are people: the subject, or the actor if there is no subject. */
   readonly key?: string
   readonly subject?: string
   readonly actor?: string

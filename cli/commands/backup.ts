@@ -14,7 +14,10 @@ export interface BackupOptions {
   readonly json?: true
 }
 
-/** The process that has the data folder writes the copies. Then this process reads the copies and writes the list of the files with checksums. */
+/**
+ * Backs up the data folder. The running server writes the copies, or this process if no server runs. Then this process reads the copies and
+ * writes the list of the files with their checksums.
+ */
 export const backup = async (context: Context, { json, ...options }: BackupOptions): Promise<Exit> => {
   const [folder, keys] = [resolve(options.folder), resolve(options.keys)]
   refuseNested(resolve(configOf(context).data), folder, keys)

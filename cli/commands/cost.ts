@@ -22,7 +22,10 @@ export interface CostOptions {
 
 const MONTH_MS = 30 * 86_400_000
 
-/** Prints the cost of this log on DynamoDB, and the cost of the same items with one transaction per event. Uses the documented rules of DynamoDB. */
+/**
+ * Prints what DynamoDB would charge for folding this log, and for folding it with one transaction per event. Computes both from the documented
+ * rules of DynamoDB.
+ */
 export const cost = async (context: Context, options: CostOptions): Promise<Exit> => {
   await forEachDomain(context, options.domain, async (access) => {
     const measured = await measure(context, access, options)

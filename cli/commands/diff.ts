@@ -53,7 +53,10 @@ export const diff = async (context: Context, options: RebuildOptions): Promise<E
   return differs ? EXIT.differs : EXIT.fine
 }
 
-/** The command that makes the built generation serve. It depends on the running processes: only those with the same fold version can follow it. */
+/**
+ * Returns the command with which the user makes the built generation the serving one. Only processes with the fold version of this program can
+ * follow the built generation, so the command depends on the processes that run now.
+ */
 const nextStep = async (
   { domain, serving, serverFoldVersion, isExclusive }: DomainAccess,
   listed: readonly Generation[],
@@ -78,7 +81,7 @@ interface Compared {
 
 /**
  * Compares the serving generation with one that this command builds, or with an interrupted build that it continues. Before each comparison, waits
- * for the serving generation and folds the new events.
+ * until the serving generation has folded the whole log, and then folds the new events into the built generation.
  */
 const againstBuilt = async (context: Context, access: DomainAccess, options: RebuildOptions): Promise<Compared> => {
   const { domain, control, log, clock } = access
@@ -125,7 +128,7 @@ const againstComplete = async (
   const [before, after] = [await access.store(access.serving), await access.store(complete.generation)]
   const advance = async (): Promise<Side> => {
     const reached = await untilCaughtUp([before, after], { log, clock, signal: context.signal })
-    // If a generation does not reach the end of the log, both have folded different events and cannot be compared.
+    // Generations can be compared only if both reach the end of the log. Otherwise they may have folded different events.
     const behind = [access.serving, complete.generation].find((_, index) => reached[index]?.isAtEnd !== true)
     if (behind === undefined) return after
     throw new Fault(

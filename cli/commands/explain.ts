@@ -191,7 +191,10 @@ const show = (
 
 const iso = (at: number): string => new Date(at).toISOString()
 
-/** One row per changed attribute. Only the first row names the event. `named`: a row with the sort key comes before the attributes of each item. */
+/**
+ * Returns one row per changed attribute. Only the first row names the event. If `named` is true, a row with the sort key of an item precedes
+ * the attributes of this item.
+ */
 const rowsOf = (
   { partition, offset, appendedAt, logged, changes }: ExplainedEvent,
   named: boolean,

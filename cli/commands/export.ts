@@ -19,7 +19,7 @@ export const exportOne = async (context: Context, { domain, key, format, history
     if (format === 'json') return context.output.line(JSON.stringify(exported))
     const text = head + csvRows(exporter, [exported])
     head = ''
-    // The output adds the last line feed.
+    // `exact` adds a line feed at the end, so the last line feed of the text is left out.
     if (text !== '') context.output.exact(text.slice(0, -1))
   }
   await callOperation(context, { name: 'export', args: { domain, key, history: history === true }, row })

@@ -15,7 +15,7 @@ export interface FlipOptions {
   readonly json?: true
 }
 
-/** Serves another complete generation, a newer or an older one. */
+/** Makes another complete generation the serving one. It can be newer or older than the present one. */
 export const flip = async (
   context: Context,
   { domain, to, acceptParked, acceptUnfollowed, json }: FlipOptions,

@@ -57,7 +57,7 @@ const drop = async (
   return EXIT.fine
 }
 
-/** One table per domain, under a line that names the serving generation. */
+/** Returns a text with one table per domain. A line above each table names the serving generation. */
 const pages = (output: Output, rows: readonly GenerationRow[]): string =>
   [...new Set(rows.map(({ domain }) => domain))]
     .map((domain) =>

@@ -116,7 +116,7 @@ async function* partsOf(lines: AsyncIterable<ImportLine>): AsyncIterable<readonl
   if (part.length > 0) yield part
 }
 
-/** The rows in the order of the importer. If rows depend on each other, all of them are in memory at once. */
+/** Yields the rows of the file in the order that the importer needs. If the importer sorts the rows, all rows are in memory at once. */
 async function* arranged(
   { sortLines: arrange }: Importer,
   file: string,
@@ -128,7 +128,7 @@ async function* arranged(
   yield* arrange(lines, options)
 }
 
-/** One item per line (NDJSON, a DynamoDB export), or one document with all of them (the answer of a scan, an array). */
+/** Yields the rows of a file. The file has one item per line (NDJSON, a DynamoDB export), or one JSON document (an array, the answer of a scan). */
 async function* rowsOf(file: string): AsyncIterable<ImportLine> {
   try {
     yield* (await isDocument(file)) ? itemsOf(file) : linesOf(file)
@@ -140,7 +140,7 @@ async function* rowsOf(file: string): AsyncIterable<ImportLine> {
 const textOf = (file: string): NodeJS.ReadableStream =>
   file.endsWith('.gz') ? createReadStream(file).pipe(createGunzip()) : createReadStream(file)
 
-/** Names of columns between commas; a line of JSON has a brace, a bracket or a colon. */
+/** Matches the first line of a CSV file: column names, separated by commas. Does not match JSON, which contains a brace, a bracket or a colon. */
 const CSV_HEADER = /^\uFEFF?[\w" -]+(,[\w" -]*)+$/
 
 async function* linesOf(file: string): AsyncIterable<ImportLine> {

@@ -47,7 +47,10 @@ export const newDomain = (context: UnloadedContext, { name, folder = name, tribu
   return Promise.resolve(EXIT.fine)
 }
 
-/** A clone is a dependency by its path. An installed package is one as the package that installed it names it: by a version or by a tarball. */
+/**
+ * Returns how the new package names this program as a dependency. If this program is a clone: its path. If it is installed as a dependency: the
+ * version or tarball in the package.json of the package that installed it.
+ */
 const dependencyFrom = (target: string): string => {
   const root = packageRoot()
   const at = root.lastIndexOf(`${sep}node_modules${sep}`)
@@ -57,7 +60,7 @@ const dependencyFrom = (target: string): string => {
   return spec.startsWith('file:') ? `file:${relative(target, resolve(installer, spec.slice('file:'.length)))}` : spec
 }
 
-/** How a package.json names this program as a dependency. Undefined if it does not. */
+/** Returns the version or path with which a package.json names this program as a dependency. Undefined if it is no dependency there. */
 const dependencyIn = (file: string): string | undefined => {
   const json: unknown = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : undefined
   const found = ['dependencies', 'devDependencies']

@@ -72,7 +72,7 @@ export const start = async (context: Context, options: StartOptions): Promise<Ex
     logger.info('the server is stopping: it accepts no new requests and finishes the running ones')
     await inTime(serving.stop().then(() => runtime.close()))
   } catch (error) {
-    // `stop-too-slow`: the time to close the runtime is over. So it is closed here only after other errors.
+    // The fault `stop-too-slow` means that the runtime could not be closed in time. So the runtime is closed here only after other errors.
     if (!isFault(error, 'stop-too-slow'))
       await inTime(runtime.close()).catch((late: unknown) => logger.warn(String(late)))
     throw error

@@ -58,8 +58,8 @@ export const verify = async (
 }
 
 /**
- * The generation to verify. It is a fault if the generation does not exist, is not complete, or has another fold version: then a comparison would
- * report false differences.
+ * Returns the number of the generation to verify. Throws a fault if this generation does not exist or is not complete. Also throws a fault if
+ * it has another fold version, because a comparison would then report false differences.
  */
 const generationOf = async ({ domain, control, serving }: DomainAccess, requested = serving): Promise<number> => {
   const listed = (await control.generations(domain.name)).find(({ generation }) => generation === requested)
@@ -100,7 +100,10 @@ const verifySteady = async (context: Context, access: DomainAccess, scope: Verif
   }
 }
 
-/** Verifies once. With `shared`, several workers fold. Workers read the whole log, also behind parked events, so no key may be parked. */
+/**
+ * Verifies once. With `shared`, several workers can fold the log. Workers also fold the events after a parked event, so `shared` must be false
+ * if a key is parked.
+ */
 const verifyOne = async (
   { output, signal, domains }: Context,
   access: DomainAccess,
@@ -219,7 +222,10 @@ const describePoint = ({ kind, measure, dims, at, stored, folded }: PointDiffere
     ...(folded === undefined ? [] : [`  folded ${shown(folded)}`]),
   ].join('\n')
 
-/** Describes a difference: the stored and the folded value of each field that differs. A different `_pos`: another event wrote the item last. */
+/**
+ * Describes a difference: the stored and the folded value of each field that differs. If `_pos` differs, another event was the last one to
+ * change the stored item.
+ */
 const describe = ({ kind, PK, SK, stored, folded }: Difference): string => {
   const fields = fieldChanges(stored, folded).map(
     ({ field, before, after }) =>

@@ -9,6 +9,6 @@ export type ToolAction<Options> = (context: UnloadedContext, options: Options) =
 /** Makes the handler of a command. The handler loads the module of the command when the command runs. */
 export interface Run {
   <Options>(load: () => Promise<Action<Options>>): (options: Options) => Promise<void>
-  /** The handler loads no domain. */
+  /** Makes the handler of a command that uses no domain. This handler does not load the domains. */
   tool<Options>(load: () => Promise<ToolAction<Options>>): (options: Options) => Promise<void>
 }

@@ -17,7 +17,7 @@ export const price = (text: string): number => {
 
 export const json = (): Option => new Option('--json', 'print JSON, one object per line, in a stable form')
 
-/** The description of an option or argument with its choices and its default. Replaces the form in which Commander would append both. */
+/** Returns the description of an option or argument, followed by its choices and its default. Commander itself would write them in another form. */
 export const described = ({ description, argChoices, defaultValue }: Option | Argument): string => {
   const choices = argChoices === undefined ? [] : [`One of ${argChoices.join(', ')}`]
   const fallback = defaultValue === undefined || defaultValue === true ? [] : [`Default: ${String(defaultValue)}`]

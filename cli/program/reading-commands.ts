@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { json, price, wholeNumber } from './options.ts'
 import type { Run } from './action.ts'
 
-/** The maximum of `--last`, because the server holds these events in memory before it sends them. */
+/** The maximum of `--last`. There is a maximum because the server holds these events in memory before it sends them. */
 const MOST_LAST = 10_000
 
 export const addReadingCommands = (program: Command, run: Run): void => {

@@ -63,7 +63,10 @@ export interface Config {
   readonly logLevel: LogLevel
 }
 
-/** Reads the configuration from the environment. A variable of a domain of ours that is not selected has no effect. Fault: `bad-config` with all mistakes at once. */
+/**
+ * Reads the configuration from the environment. If a domain of this package is not selected, its variables have no effect. Fault: `bad-config`,
+ * with all mistakes at once.
+ */
 export const readConfig = (env: Env, domains: Domains = OUR_DOMAINS): Config => {
   const mistakes: string[] = unknownNames(env, { ...edgeVariables(OUR_DOMAINS), ...variablesOf(domains) })
   const read = <T>(name: string, variable: Variable<T>): T => {
@@ -160,7 +163,10 @@ const assemble = (value: ValueOf, mistakes: string[]): Omit<Config, 'domains' | 
   }
 }
 
-/** `isServices`: the log and the items are services. Then several processes can run, so the default is the shared DynamoDB. Otherwise: embedded. */
+/**
+ * Returns the store of the points. `isServices`: true if Kafka stores the log and DynamoDB stores the items. Then several processes can run, so
+ * the default is DynamoDB, which all of them can use. Otherwise the default is the embedded store.
+ */
 const seriesOf = (chosen: string | undefined, isServices: boolean): SeriesConfig => {
   if (chosen === undefined) return { kind: isServices ? 'dynamodb' : 'embedded' }
   if (chosen === 'dynamodb') return { kind: 'dynamodb' }

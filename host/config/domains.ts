@@ -13,7 +13,10 @@ import { packageRoot } from './package-root.ts'
 import { requireDistinctVariables } from './variables.ts'
 import { version } from './version.ts'
 
-/** The domains that `TRIBUTARY_DOMAINS` selects: names of domains in this package, and paths or names of other packages. Default: all domains of this package. */
+/**
+ * Loads the domains that `TRIBUTARY_DOMAINS` selects: names of domains in this package, and paths or names of other packages. Default: all domains
+ * of this package.
+ */
 export const loadDomains = async (selection: string | undefined, folder: string = process.cwd()): Promise<Domains> => {
   const names = (selection ?? '').split(',').map((name) => name.trim())
   if (selection === undefined || selection === '') return OUR_DOMAINS
@@ -45,7 +48,7 @@ const recordNamed = async (name: string, folder: string): Promise<DomainRecord> 
   )
 }
 
-/** Imports a path or a package as a file in that folder would. */
+/** Imports a path or a package, as a file in `folder` would import it. Returns its default export. */
 const importRecord = async (name: string, folder: string): Promise<unknown> => {
   try {
     const module = await importModule(name, folder)
@@ -59,7 +62,10 @@ const importRecord = async (name: string, folder: string): Promise<unknown> => {
   }
 }
 
-/** Imports a path or a package by its `main`, or by `exports` with `require` or `default`. Other `exports` need an import from inside. */
+/**
+ * Imports a path or a package. `createRequire` finds the entry file of packages with `main`, and of packages whose `exports` have the condition
+ * `require` or `default`. `importIn` imports the other packages.
+ */
 const importModule = (name: string, folder: string): Promise<unknown> => {
   const isPath = name.startsWith('.') || isAbsolute(name)
   const path = resolve(folder, name)
@@ -68,7 +74,7 @@ const importModule = (name: string, folder: string): Promise<unknown> => {
     return import(pathToFileURL(file).href)
   } catch (error) {
     if (codeOf(error) === 'ERR_PACKAGE_PATH_NOT_EXPORTED') return importIn(folder, name)
-    // A path does not read `exports`, but a package that has them can import itself by its name.
+    // An import by path ignores `exports`. But code in the folder of a package with `exports` can import this package by its name.
     const { exports, name: ownName } = isPath ? packageIn(path) : {}
     if (exports === undefined || typeof ownName !== 'string') throw error
     return importIn(path, ownName)
@@ -81,7 +87,10 @@ const packageIn = (folder: string): Readonly<Record<string, unknown>> => {
   return isObject(content) ? content : {}
 }
 
-/** Imports a package as an ES module in the folder would, which is the only way to a package whose `exports` have only the condition `import`. Node 20 warns that this is experimental. */
+/**
+ * Imports a package, as an ES module in the folder would import it. Only this works if the `exports` of the package have no condition other than
+ * `import`. Node 20 warns that this is experimental.
+ */
 const importIn = (folder: string, name: string): Promise<unknown> => {
   const load: (name: string) => Promise<unknown> = new Script('(name) => import(name)', {
     filename: join(folder, 'importer.js'),

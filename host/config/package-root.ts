@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
-/** The nearest folder above a file, as a URL, that has a package.json. Default: the folder of this program. */
+/** Returns the nearest folder above a file that contains a package.json. `file` is a URL. Default: the folder of this program. */
 export const packageRoot = (file: string = import.meta.url): string => {
   const folder = new URL('.', file)
   const above = new URL('..', folder)

@@ -28,7 +28,7 @@ interface FileEntry {
 /** The list of the files of a backup. It is written last, so a backup without this list is not complete. */
 export interface Manifest {
   readonly format: number
-  /** The begin of the backup, RFC 3339. Every event that was acknowledged before this time is in the backup. */
+  /** The time at which the backup began, RFC 3339. Every event that was acknowledged before this time is in the backup. */
   readonly begun: string
   /** The number of keys of people that the key file of the backup lists as destroyed. */
   readonly destroyed: number

@@ -150,7 +150,7 @@ export const connectToServer = async (folder: string): Promise<Socket | undefine
   return found
 }
 
-/** The rule for repeating an attempt: while `result` is true for what the attempt returned, and for at most five seconds. */
+/** Returns the rule for a retry: repeat the attempt while `result` is true for the value that it returned, for at most five seconds. */
 const untilDeadline = <T>(result: (found: T) => boolean): Retry<T> => ({
   clock: systemClock,
   when: { result },
@@ -250,8 +250,8 @@ const upgradeMarker = (folder: string, note: (line: string) => void): void => {
   const marker = join(folder, MARKER)
   const format = formatIn(marker)
   if (format === FORMAT) return
-  // With a long path, an earlier release has its socket in the temporary folder. If its temporary folder is another one, it does not answer here.
-  // But it has a lock on the lock file of its log.
+  // If the path of the folder is long, a process of an earlier release has its socket in the temporary folder. This process cannot find the socket
+  // if that process uses another temporary folder. But that process has a lock on the lock file of the log.
   if (isLockedElsewhere(join(folder, 'log', 'lock.mdb'))) throw inUse(folder)
   writeMarker(marker)
   note(

@@ -38,11 +38,11 @@ export interface DomainAccess {
   /** Opens a temporary local store. If `work` is given and large enough for several workers, these workers fold it into the store first. */
   scratch(work?: SharedWork): Promise<Scratch>
   storage(): Promise<BuildStorage>
-  /** Makes sure that a processor follows the listed generations. */
+  /** Makes sure that a processor follows every complete generation of the domain. Starts one here if no other process can follow them. */
   ensureFollowed(): Promise<void>
   /** True if this process has the data folder, so no other process serves. */
   readonly isExclusive: boolean
-  /** The fold version of the running embedded server: only this server can follow a generation. Undefined without such a server. */
+  /** The fold version of the running embedded server. No other process can follow a generation then. Undefined if no such server runs. */
   serverFoldVersion(): Promise<number | undefined>
   close(): Promise<void>
 }

@@ -83,7 +83,7 @@ export interface Operations {
   readonly forget: { args: { readonly subject: string }; row: never; result: Forgot }
   readonly backup: { args: BackupPaths; row: never; result: void }
   readonly where: { args: Empty; row: never; result: ServerAddresses }
-  /** Reports one row when the server writes nothing to the log. The server waits until the caller closes the connection. */
+  /** Pauses appends to the log, and then reports one row. The appends continue when the caller closes the connection. */
   readonly 'log-quiet': { args: Empty; row: null; result: void }
   readonly marks: { args: DomainArgs; row: never; result: readonly Verdict[] }
   readonly control: { args: ControlCall; row: never; result: ControlResults[ControlMethod] }

@@ -4,7 +4,7 @@ import { connectToServer } from '../folder/folder.ts'
 import type { ArgsOf, OperationName, Perform, RowOf } from './operations.ts'
 import { sendRequest, streamRows } from './socket.ts'
 
-/** Performs one operation by the server at the other end of the connection. */
+/** Returns a function that sends one operation to the server at the other end of the connection, and resolves to the result. */
 export const callServer =
   (socket: Socket): Perform =>
   (name, args, output) =>

@@ -79,7 +79,8 @@ export const connectIn = async (folder: string, name: string): Promise<Socket | 
 const connectToFormer = async (folder: string, name: string): Promise<Socket | undefined> => {
   const path = join(folder, name)
   if (path.length <= FORMER_LIMIT) return undefined
-  // Earlier releases derived the name of the socket from the real path of the data folder, and that of a build from the path as it was given.
+  // Earlier releases derived the name of a server's socket from the real path of the data folder, and the name of a build's socket from the path
+  // that the user typed.
   const former = [realpathSync(folder), path].map((named) =>
     join(tmpdir(), `tributary-${createHash('sha256').update(named).digest('hex').slice(0, 24)}.sock`),
   )

@@ -13,7 +13,7 @@ export interface Readiness {
 export interface AdminParts {
   readonly readiness: () => Promise<Readiness>
   readonly metrics: () => Promise<string>
-  /** The serving table of each domain. */
+  /** Resolves to the names of the tables that serve now, by domain. */
   readonly tables: () => Promise<unknown>
   /** Called with the error if a request fails, to log it. The answer does not contain the message of the error. */
   readonly failed: (error: unknown) => void

@@ -3,8 +3,8 @@ import type { EdgeReport } from '../../producers/http/server.ts'
 import type { Instruments } from './instruments.ts'
 
 /**
- * The maximum numbers of label sets of the histogram (17 time series per set) and of the counter (one per set). With all other metrics, a
- * process stays below 5,000 time series.
+ * The maximum numbers of label combinations of the histogram (17 Prometheus time series each) and of the counter (one each). With these maxima, all
+ * metrics of a process together have fewer than 5,000 time series.
  */
 const [MAX_DURATIONS, MAX_RESPONSES] = [200, 800]
 /** The label that replaces the route and the method of answers beyond these maxima. It also replaces a method that is not in `METHODS`. */
@@ -34,7 +34,10 @@ export const answerReport = ({
 
 type Labels<Name extends string> = Readonly<Record<Name, string>>
 
-/** Returns a function that binds each label set once. After `most` label sets, `fallback` replaces each new label set. */
+/**
+ * Returns a function that returns the metric for a combination of labels. The function keeps the metrics of the first `most` combinations. For
+ * each further combination it returns the metric of `fallback`.
+ */
 const boundOnce = <Name extends string, Child>(most: number, bind: (labels: Labels<Name>) => Child) => {
   const children = new Map<string, Child>()
   const bound = (labels: Labels<Name>, key: string): Child => {

@@ -84,7 +84,7 @@ const rebuildOf = (generations: readonly Generation[]): DomainStatus['rebuild'] 
 
 type Added = 'trimmed' | 'retention' | 'parkedSince'
 
-/** A status as a server reports it. A server of an earlier release does not report the added fields. */
+/** A status as a server reports it. A server of an earlier release does not report the fields in `Added`. */
 export type ReportedStatusRow = Omit<StatusRow, Added> & Partial<Pick<StatusRow, Added>>
 
 /** Adds the fields that a server of an earlier release did not report, with an empty list or null. */

@@ -125,7 +125,7 @@ const setDomainGauges = (gauges: Instruments['domains'], measured: readonly Doma
     gauges.logTrimmed.set({ domain }, status.trimmed.length > 0 ? 1 : 0)
     gauges.parkedKeys.set({ domain }, status.parked)
     gauges.parkedWaiting.set({ domain }, status.waiting)
-    // If keys are parked by events of unknown time only, the gauge has no value: 0 means that no key is parked.
+    // If keys are parked but the time of their events is unknown, the gauge has no value, because 0 would mean that no key is parked.
     if (status.parkedSince !== null || status.parked === 0)
       gauges.parkedOldest.set({ domain }, (status.parkedSince ?? 0) / 1000)
     if (rebuild !== null) {
@@ -163,7 +163,7 @@ const deviceReport = ({
   },
 })
 
-/** Counts by name: the total, and the rate over the last `WINDOW_SECONDS` complete seconds. */
+/** Creates counters with names. Each has a total, and a rate per second over the last `WINDOW_SECONDS` complete seconds. */
 const createRates = (now: () => number) => {
   const counts = new Map<string, Map<number, number>>()
   const totals = new Map<string, number>()

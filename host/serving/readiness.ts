@@ -14,7 +14,7 @@ const READY_CHECK_MS = 2_000
  * - The log or the store fails, or does not answer in time: not ready.
  * - The log lost events, or no processor follows the serving generation: a process with the processor role is not ready. Other processes are ready.
  * - Only a newer release can read the items: ready.
- * - The domain has a series: ready, because a series store that is down delays nothing else.
+ * - The domain only stores the points of another domain: ready, because the other domain also works without new points.
  * - Folding has stopped in this processor: not ready.
  * - The generation has not folded all events that the log contained when this process started: not ready.
  * - The lag of this processor is large: not ready.

@@ -32,7 +32,7 @@ export interface Serving {
   readonly admin: string
   /** The address for devices that use MQTT, or the reason why there is none. Undefined if MQTT is off. */
   readonly mqtt: string | undefined
-  /** Fails readiness, accepts no new requests, and finishes the running ones. */
+  /** Reports that this process is not ready, accepts no new requests, and finishes the running requests. */
   stop(): Promise<void>
 }
 
@@ -48,7 +48,7 @@ export interface Parts {
 const WAIT_MS = 5_000
 /** How long a request may take to read what it needs. */
 const READ_MS = 5_000
-/** A store's own fault names the cause better than the deadline of the request, so it comes a little earlier. */
+/** A store gives up a little before the request does, because the fault of the store names the cause better than the timeout of the request. */
 const STORE_PATIENCE_MS = READ_MS - 250
 const RATE_WINDOW_MS = 60_000
 const MEASURE_MS = 3_000
@@ -93,7 +93,7 @@ export const openEdge = async (runtime: Runtime, { edge, processor, live, logger
   return { http, admin: adminUrl, mqtt: devices?.description, stop }
 }
 
-/** Leaves out domains whose log or store does not answer in time: the metrics of the other domains do not need them. */
+/** Measures all domains. Leaves out a domain whose log or store does not answer in time, so that the metrics of the other domains are returned. */
 const measuredInTime = async (runtime: Runtime, failed: (error: unknown) => void): Promise<readonly Measured[]> => {
   const deadline = deadlineAfter(MEASURE_MS)
   const found = [...runtime.pipelines.values()].map((pipeline) =>
@@ -104,7 +104,10 @@ const measuredInTime = async (runtime: Runtime, failed: (error: unknown) => void
 
 const IDLE_SWEEP_MS = 50
 
-/** Closes the server. The server itself closes idle connections only once, so a connection whose last request ends later would stay open until its client leaves. */
+/**
+ * Closes the server. Fastify closes idle connections only once, so a connection whose last request ends later would stay open. So this function
+ * closes idle connections again and again until the server is closed.
+ */
 const closeEdge = async (app: FastifyInstance): Promise<void> => {
   const sweep = setInterval(() => app.server.closeIdleConnections(), IDLE_SWEEP_MS)
   await app.close().finally(() => clearInterval(sweep))
@@ -139,7 +142,7 @@ const edgesOf = ({ pipelines, clock, config, metrics }: Runtime, logger: Logger)
     )
 }
 
-/** Undefined for the domain of a series, and for a domain without an edge. */
+/** Returns the edge of a domain. Undefined if the domain has no edge, or only stores the points of another domain. */
 const edgeIn = ({ domains, edges }: Config, { name }: Domain, failed: (error: unknown) => void): Edge | undefined => {
   const { edge } = domains.recordOf(name)
   if (edge === undefined || domains.isSeries(name)) return undefined
@@ -214,7 +217,7 @@ const domainEdge = (
   }
 }
 
-/** Commands that report each append that fails. */
+/** Returns commands that also call `failed` with the error of each append that fails. */
 const reportingFaults = ({ execute, append }: Commands, failed: (error: unknown) => void): Commands => {
   const reported = (error: unknown): never => {
     failed(error)

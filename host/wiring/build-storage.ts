@@ -15,16 +15,16 @@ import { buildShared, workersFor } from './build-workers.ts'
 import { dropSeries, buildStorageSeries } from './series.ts'
 import { connectIn } from '../ipc/unix-socket.ts'
 
-/** The part of the configuration from which a worker opens the same folder and domains. */
+/** The part of the configuration that a worker needs to open the data folder and the domains of the process that started the worker. */
 type WorkerConfig = Pick<Config, 'data'> & { readonly domains: Pick<Config['domains'], 'selection'> }
 
-/** Builds generations of embedded tables in place. */
+/** Returns the storage for builds of embedded generations. A build writes directly to the tables in the data folder. */
 export const embeddedBuildStorage = (
   { data, domains: { selection } }: WorkerConfig,
   domain: Domain,
   { tables, series }: { readonly tables: LmdbStores; readonly series: SeriesStores },
 ): BuildStorage => ({
-  // Two paths can lead to the same folder, so the path is no part of this text. The folder contains the control table and the lock.
+  // This text must be the same for every process that uses the folder. Two paths can lead to the same folder, so the text does not contain the path.
   place: 'the data folder',
   lock: lockIn(data, domain),
   open: (generation) => tables.create(domain.table, generation),
@@ -56,7 +56,7 @@ export const sharedFold = (
     void (await buildShared({ data, tables, selection }, domain, { ...work, generation: 1, unsent: [], workers }))
 }
 
-/** Builds a generation in the data folder of this machine, and then copies the items to the table in the service (DynamoDB). */
+/** Returns the storage for builds in the data folder of this machine. At the end of a build, the items are copied to the table in DynamoDB. */
 export const servicesBuildStorage = (
   data: string,
   domain: Domain,

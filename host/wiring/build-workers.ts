@@ -27,7 +27,7 @@ export type BuildMessage =
   | { readonly kind: 'stopped' }
   | ({ readonly kind: 'done' } & Built)
 
-/** What the workers of a build open. */
+/** The folders and the domains that the workers of a build open. */
 export interface BuildPlace {
   /** The folder that contains the embedded log and the keys. */
   readonly data: string
@@ -108,8 +108,8 @@ export const buildShared = async (
 }
 
 /**
- * Folds the first events with one writer, because a table stores attribute names once per shape of item, under a number. Several writers at
- * once cannot assign these numbers. Returns the number of folded events.
+ * Folds the first events with one writer. A table numbers each combination of attribute names that its items have, and several writers at once
+ * cannot assign these numbers. After the first events, most combinations have their number. Returns the number of folded events.
  */
 const prime = async (
   place: BuildPlace,

@@ -13,8 +13,8 @@ import type { Runtime } from './runtime.ts'
 import type { Listen } from '../config/variables.ts'
 
 /**
- * The broker closes a silent connection within this time after its token ended, in milliseconds. On DynamoDB the broker checks tokens less
- * often, because DynamoDB charges for each read.
+ * If a token expires or is revoked, the broker closes the idle connection of its device at most this time later, in milliseconds. With DynamoDB
+ * the broker checks tokens less often, because DynamoDB charges for each read.
  */
 const [EMBEDDED_CHECK_MS, SERVICES_CHECK_MS] = [5_000, 60_000]
 
@@ -31,8 +31,8 @@ interface Parts {
   readonly domains: readonly DomainEdge[]
   readonly logger: Logger
   /**
-   * Resolves to true if the items of the domain contain every event that the log contained when this process started. Before, a registered device
-   * can look unknown. Default: always true.
+   * Resolves to true if the items of the domain contain every event that the log contained when this process started. Until then, the item of a
+   * registered device can be missing. Default: always true.
    */
   readonly isCaughtUp?: (domain: string) => Promise<boolean>
 }

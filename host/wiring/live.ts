@@ -9,7 +9,7 @@ type LiveRuntime = Pick<Runtime, 'clock'> & {
   readonly config: Pick<Runtime['config'], 'origins'>
 }
 
-/** Opens the table of connections of each domain with a live route (S15, S52, S53). */
+/** Opens the table of WebSocket connections of each domain that has a live route. Requirements S15, S52 and S53. */
 export const liveParts = async (
   { adapters, clock, config }: LiveRuntime,
   domains: readonly Pick<DomainEdge, 'name' | 'live'>[],

@@ -38,8 +38,8 @@ export const openKeys = async ({ adapters, control, domains, canCreate }: KeysPa
 }
 
 /**
- * The first entry of a new key store. It contains the ends of all logs. Events before these ends are older than the key store, so their personal
- * data is not encrypted.
+ * Returns the first entry of a new key store. It contains the ends of all logs. Events before these ends are older than the key store, so
+ * their personal data is not encrypted.
  */
 const foundingOf = async (logs: Logs, domains: readonly Domain[]): Promise<Founding> => {
   const ends = await Promise.all(

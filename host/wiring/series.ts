@@ -20,7 +20,7 @@ export const openSeriesStores = async ({ data, series, dynamodb }: Config): Prom
   return (await import('../../processors/adapters/dynamodb/readings.ts')).dynamoReadings(dynamodb ?? {})
 }
 
-/** The part of a build's storage for points. Empty if the domain has no series. */
+/** Returns the part of a build's storage that opens the points of a generation. Empty if the domain has no series. */
 export const buildStorageSeries = ({ series: spec }: Domain, stores: SeriesStores): Pick<BuildStorage, 'series'> =>
   spec === undefined ? {} : { series: (generation) => stores.open(spec, generation) }
 
@@ -29,8 +29,8 @@ export const dropSeries = async ({ series: spec }: Domain, stores: SeriesStores,
 }
 
 /**
- * Returns the edge of a domain whose series are the points of another domain. `pipeline`: that other domain. Each request determines once which
- * generation of the series serves. If `pipeline` is undefined, returns the edge unchanged.
+ * Returns the edge with access to the points that another domain stores. `pipeline` is the pipeline of the other domain. Each request determines
+ * once which generation of the points serves. If `pipeline` is undefined, returns the edge unchanged.
  */
 export const withSeries = (
   edge: DomainEdge,

@@ -5,7 +5,7 @@ import type { NamedSchema } from '../../schemas/avro.ts'
 import type { Event } from '../../schemas/event.ts'
 import type { MemoryEdge } from '../edge/edge.ts'
 
-/** Values from which the suite draws the fields of events. Use few values, so that several events have the same key or id. */
+/** The suite chooses the values for the fields of events from these lists. Use few values, so that several events have the same key or id. */
 export interface Pools {
   /** Log keys. */
   readonly keys: readonly string[]
@@ -20,14 +20,14 @@ export interface ContractRecord extends Pick<DomainRecord, 'domain' | 'series' |
   readonly partitions: Pick<Partitions, 'of' | 'keyIn'>
 }
 
-/** The settings with which the suite draws the events of a domain. */
+/** The settings with which the suite generates random events of a domain. */
 export interface EventCase {
   readonly pools: Pools
-  /** Histories that are more plausible than those drawn from the schemas and the pools. The suite appends some drawn events to them. */
+  /** Generates histories that are more plausible than random events. The suite adds some random events to each. Default: random events only. */
   readonly history?: fc.Arbitrary<readonly Event[]>
   /**
-   * True if a second delivery of the event must change nothing. `changed` contains one entry per projection that folds the event: true if the
-   * first delivery changed items or returned derived events. Default: true if one of the entries is true.
+   * Returns true if a second delivery of the event must change nothing. `changed` contains one entry per projection that folds the event: true if
+   * the first delivery changed items or returned derived events. Default: true if one of the entries is true.
    */
   readonly isApplied?: (event: Event, changed: readonly boolean[]) => boolean
 }
@@ -35,11 +35,11 @@ export interface EventCase {
 /** A domain for the contract suite. */
 export interface ContractCase extends EventCase {
   readonly record: ContractRecord
-  /** True if the record is the series of another domain. Such a record folds only some events of the other domain's log. */
+  /** True if the record only stores points for another domain. Such a record folds only some events of the other domain's log. */
   readonly isSeries?: true
   /** Replaces the pools, the history or `isApplied` for the series of the record. A series never uses the `isApplied` of this case itself. */
   readonly series?: Partial<EventCase>
-  /** The data and the values with which the suite tests the edge of the record. Default: no data, and the values of the first key's pool. */
+  /** The data and the values with which the suite tests the edge of the record. Default: no data, and `pools.fields` of the first key. */
   readonly http?: HttpCase
   /** Schemas in addition to those of the domain. */
   readonly schemas?: readonly NamedSchema[]

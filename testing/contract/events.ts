@@ -55,7 +55,7 @@ export const STRANGE: readonly string[] = [
   ...LONG,
 ]
 
-/** The instant before the first drawn event, in epoch milliseconds. Not used after a history of the case. */
+/** Every generated event is recorded after this instant, in epoch milliseconds. */
 const START = Date.UTC(2026, 10, 16, 12)
 
 type Kind = 'plausible' | 'any'
@@ -73,14 +73,14 @@ const fieldsOf = ({ fields }: Pools, key: string): Readonly<Record<string, reado
 })
 
 /**
- * Finite numbers that a store can contain, NaN and the infinities. Other finite numbers are replaced by 0: an edge must refuse them, because
- * an event with such a number parks its key.
+ * Generates finite numbers that a store can contain, NaN and the infinities. Replaces other finite numbers by 0. Edges refuse such numbers, because
+ * an event with such a number parks its key. So folds never receive them.
  */
 const double = fc
   .double()
   .map((value) => (Number.isFinite(value) && (Math.abs(value) < 1e-100 || Math.abs(value) > 1e100) ? 0 : value))
 
-/** Generators by the name of a primitive type. `plausible`: values of the pools, and small numbers. `any`: everything that the type allows. */
+/** Returns generators by the name of a primitive type. `plausible`: values of the pools, and small numbers. `any`: all values of the type. */
 const primitivesOf = (pools: Pools, kind: Kind): Readonly<Record<string, fc.Arbitrary<unknown>>> => {
   const { keys, people = keys } = pools
   const pooled = [...keys, ...people, ...keys.flatMap((key) => Object.values(fieldsOf(pools, key)).flat())]
@@ -112,7 +112,10 @@ const TYPES: Readonly<Record<string, string>> = {
   boolean: 'boolean',
 }
 
-/** Draws the values of Avro schemas. A field with its own pool gets values of this pool, and with the kind `any` sometimes other values, too. */
+/**
+ * Returns generators of values for Avro schemas. A field that has a pool gets values of this pool. With the kind `any`, it sometimes gets other
+ * values, too.
+ */
 const createValues = (subject: ContractCase, kind: Kind, key: string) => {
   const names = new Map(schemasOf(subject).map((schema) => [fullName(schema), schema]))
   const primitives = primitivesOf(subject.pools, kind)
@@ -150,10 +153,10 @@ const createValues = (subject: ContractCase, kind: Kind, key: string) => {
   return { record, personalOf }
 }
 
-/** An event without its time. Returns the event for the time `now`, in epoch milliseconds. */
+/** A generated event that has no time yet. The function returns the event with the time `now`, in epoch milliseconds. */
 type Drawn = (now: number) => Event
 
-/** Draws events of one type and one log key. */
+/** Generates events of one type and one log key. */
 const drawnOf = (subject: ContractCase, schema: RecordSchema, kind: Kind, key: string): fc.Arbitrary<Drawn> => {
   const {
     record: { domain },
@@ -202,7 +205,7 @@ const keysFor = (
   return domain.keyedByPeople?.includes(type) === true ? people : keys
 }
 
-/** Returns a sequence of events that begins after the instant `start`, in epoch milliseconds. */
+/** A generated sequence of events that has no times yet. The function returns the events, all later than `start` (epoch milliseconds). */
 type Following = (start: number) => readonly Event[]
 
 const eventsOf = (
@@ -227,13 +230,13 @@ const eventsOf = (
   })
 }
 
-/** Events that the schemas allow, of any type and with any value. */
+/** Generates events that the schemas allow, of any type and with any value. */
 export const anyEvents = (subject: ContractCase): fc.Arbitrary<readonly Event[]> =>
   eventsOf(subject, 'any', { minLength: 1, maxLength: 20 }).map((following) => following(START))
 
 /**
- * Plausible histories of the domain. If the case has histories, returns these, each followed by some drawn events of the given types. Default
- * of `types`: every type that the domain folds. Without histories of the case, all events are drawn, of every type.
+ * Generates plausible histories of the domain. If the case has a `history`, takes histories from it and adds some generated events of the given
+ * types to each. Default of `types`: every type that the domain folds. If the case has no `history`, generates all events, of every type.
  */
 export const histories = (subject: ContractCase, types?: readonly string[]): fc.Arbitrary<readonly Event[]> => {
   const { history } = subject
@@ -248,6 +251,6 @@ export const histories = (subject: ContractCase, types?: readonly string[]): fc.
 export const lastOf = (events: readonly Event[]): number =>
   events.reduce((latest, { meta }) => Math.max(latest, meta.recordedAt), START)
 
-/** Histories in which the subject of every event is the person that its personal field is about. */
+/** Generates histories in which the subject of every event is the person that its personal field is about. */
 export const personalHistories = (subject: ContractCase): fc.Arbitrary<readonly Event[]> =>
   histories(subject, subject.record.domain.keyedByPeople)

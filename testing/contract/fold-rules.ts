@@ -19,7 +19,7 @@ import { anyEvents, foldedSchemas, histories, ownTypes } from './events.ts'
 import { isBookkeeping } from '../../processors/engine/generations/bookkeeping.ts'
 import { rowRulesOf } from '../../processors/engine/outgoing/row-rules.ts'
 
-/** Every item without its position, in canonical form and order. */
+/** Returns a text with every item in canonical form and order, without its position. Two tables with equal items have the same text. */
 const bytes = (table: Table): string =>
   [...table.values()]
     .map(({ _pos, ...item }) => canonical(item as Item))
@@ -46,8 +46,8 @@ const everyEventIsFolded: Rule = (subject) => {
 }
 
 /**
- * `foldInto` throws if a fold throws or breaks a law. The laws: only one projection writes an item, an event writes only items of its log
- * key, a result contains each item once, and a refusal changes nothing.
+ * Rule: no event makes a fold throw or break a law. `foldInto` checks this. The laws: only one projection writes an item, an event writes only
+ * items of its log key, a result contains each item once, and a refusal changes nothing.
  */
 const isTotal: Rule = (subject) => {
   const { foldInto } = foldsOf(subject.record.domain, subject.record.partitions.keyIn)

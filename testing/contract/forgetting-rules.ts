@@ -11,7 +11,7 @@ import { lastOf, personalHistories } from './events.ts'
 
 const DAY_MS = 86_400_000
 
-/** The keys of the items of a log key that contain personal data of the person. */
+/** Returns the keys of the items that contain personal data of the person, among the items of one log key. */
 const personalItems = (
   {
     record: {

@@ -34,7 +34,7 @@ const expectProblem = ({ status, headers, body }: EdgeAnswer, name: string): voi
 /** A log key is an id, or several ids with a prefix. It must not contain `#`, which separates the parts of the keys of items. */
 const LOG_KEY = /^[A-Za-z0-9][A-Za-z0-9_.:@+/=-]{0,131}$/
 
-/** False for events that a request causes in addition to its own event: about the use of its token, or derived from another event. */
+/** True for the event of the request itself. False for derived events, and for events about the use of a token. */
 const isOfRequest = ({ type, meta }: Event): boolean =>
   type !== 'PatUsed' && type !== 'ApiUsageSampled' && meta.source !== DERIVED_SOURCE
 

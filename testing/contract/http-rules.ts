@@ -9,7 +9,7 @@ import { expectAnswer, expectRefusal, inScene } from './http-answers.ts'
 import { bodyOf, membersOf, pathOf, plainPath, queryOf, requiredOf, valueOf, type Method } from './http-values.ts'
 import type { EdgeCase } from './scene.ts'
 
-/** The routes of the domain, and the routes of tokens. */
+/** Returns the routes of the domain, and the routes of tokens. */
 const routesOf = ({ routes, access }: EdgeCase['domainEdge']): readonly Route[] => [...routes, ...access.routes]
 
 const METHODS: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
@@ -48,7 +48,7 @@ const changedBodies = inScene(async (subject, scene) => {
   )
 })
 
-/** Each command must accept at least one body that fits its schema. Otherwise the rules above would test only the schema. */
+/** Rule: each command accepts at least one body that fits its schema. Otherwise the other rules would test only the checks of the schema. */
 const passesSchema = inScene(async (subject, scene) => {
   for (const route of commandsOf(subject)) {
     const statuses = new Set<number>()
@@ -72,7 +72,7 @@ const passesSchema = inScene(async (subject, scene) => {
 const wrongFor = (schema: JsonSchema): unknown =>
   [[[]], { no: 'such' }, true, 1.5, 'x', null].find((value) => !Check(schema, value))
 
-/** A body that fits the route's schema. */
+/** Returns a body that fits the route's schema. */
 const goodBody = ({ body }: Commanding, { values }: Scene): Readonly<Record<string, unknown>> => {
   const [good] = fc.sample(valueOf(body, values), { numRuns: 1, seed: 7 })
   return (typeof good === 'object' && good !== null ? good : {}) as Readonly<Record<string, unknown>>

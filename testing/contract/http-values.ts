@@ -37,8 +37,8 @@ const numberOf = ({ minimum = -1_000, maximum = 1_000_000 }: { minimum?: number;
   fc.integer({ min: Math.ceil(minimum), max: Math.floor(maximum) })
 
 /**
- * Draws values that fit a JSON Schema. If `values` contains fitting values for the name, draws only from these values, and null if the schema
- * allows null.
+ * Generates values that fit a JSON Schema. If `values` contains fitting values for the name, generates only these values, and also null if the
+ * schema allows null.
  */
 export const valueOf = (schema: JsonSchema, values: Values, name = ''): fc.Arbitrary<unknown> => {
   const known = (values[name] ?? []).filter((value) => Check(schema, value))
@@ -99,7 +99,7 @@ const objectOf = (schema: JsonSchema, values: Values): fc.Arbitrary<unknown> => 
     )
 }
 
-/** Values of every type, and texts and numbers that break rules. */
+/** Generates values of every type, and texts and numbers that break rules. */
 const junk = fc.oneof(
   fc.jsonValue({ maxDepth: 2 }),
   fc.string({ unit: 'binary', maxLength: 40 }),
@@ -146,7 +146,7 @@ const segmentOf = (values: Values, name: string, strange: boolean): fc.Arbitrary
   return strange ? fc.oneof(fc.constantFrom(...known), others) : fc.constantFrom(...known)
 }
 
-/** The path of a route, with values of the scene for its parameters. If `strange`, some parameters have any text. */
+/** Generates paths of a route, with values of the scene for its parameters. If `strange` is true, some parameters are arbitrary texts. */
 export const pathOf = ({ url }: Pick<Route, 'url'>, values: Values, strange = false): fc.Arbitrary<string> => {
   const parts = url
     .split('/')
@@ -156,7 +156,7 @@ export const pathOf = ({ url }: Pick<Route, 'url'>, values: Values, strange = fa
   return fc.tuple(...parts).map((segments) => segments.join('/'))
 }
 
-/** The path of a route with the first value of every parameter. */
+/** Returns the path of a route, with the first value of the scene for every parameter. */
 export const plainPath = ({ url }: Pick<Route, 'url'>, values: Values): string =>
   url.replace(/:(\w+)/g, (_, name: string) => {
     const [value] = values[name] ?? []
@@ -164,7 +164,7 @@ export const plainPath = ({ url }: Pick<Route, 'url'>, values: Values): string =
     return encodeURIComponent(String(value))
   })
 
-/** Draws a query string with at most three parameters: parameters of the route, and `x`, which is unknown. */
+/** Generates query strings with at most three parameters: parameters of the route, and `x`, which no route has. */
 export const queryOf = ({ query }: Pick<Route, 'query'>, values: Values): fc.Arbitrary<string> => {
   const known = Object.values(values).flat().map(String)
   return fc
@@ -179,7 +179,10 @@ export const queryOf = ({ query }: Pick<Route, 'query'>, values: Values): fc.Arb
     .map((members) => new URLSearchParams(members).toString())
 }
 
-/** A body that fits the route's schema, in most cases with one member replaced, added or removed. */
+/**
+ * Generates request bodies. One in four fits the route's schema. In each of the others one member was replaced, added or removed, so the body can be
+ * invalid.
+ */
 export const bodyOf = (body: JsonSchema, values: Values): fc.Arbitrary<unknown> => {
   const names = Object.keys(membersOf(body))
   const good = valueOf(body, values)

@@ -13,7 +13,7 @@ import { isBookkeeping } from '../../processors/engine/generations/bookkeeping.t
 /** DynamoDB's rule for names of tables and indexes. */
 const NAME = /^[A-Za-z0-9_.-]{3,200}$/
 
-/** The attributes of all keys with their types, as DynamoDB declares them once per table. */
+/** Returns the attributes in the keys of the table and of its indexes, with their types. DynamoDB allows one type per attribute and table. */
 const keyAttributes = ({ indexes }: TableSpec): readonly (readonly [string, 'text' | 'number'])[] => [
   ['PK', 'text'],
   ['SK', 'text'],

@@ -75,7 +75,8 @@ export const appendEvent: Handler<'append'> = async (runtime, args) => {
   const { store, outcomes } = serving()
   const [trial = { kind: 'pending' as const }] = await tryEvents({ domain: known, codec, log, store }, [event])
   const changes = trial.kind === 'applied'
-  // A duplicate of itself is an accepted event that changes no item. Example: a late reading is only a point of the series. So it is appended.
+  // If the trial fold reports the event as a duplicate with the event's own id, the fold accepts the event but changes no item. Such an event is
+  // appended. Example: a late reading, which is only a point of the series.
   const isUnchanged = trial.kind === 'duplicate' && trial.of === meta.eventId
   if (!changes && !isUnchanged)
     return { domain, type, key, eventId: meta.eventId, position: null, outcome: trial, changes }
@@ -96,7 +97,7 @@ export const appendEvent: Handler<'append'> = async (runtime, args) => {
   }
 }
 
-/** The envelope. Without an actor the event comes from the operator, and rules about the permissions of users do not refuse the event. */
+/** Returns the envelope of the event. If no actor is given, the operator is the author, and the folds do not check the permissions of a user. */
 const metaOf = (
   {
     type,

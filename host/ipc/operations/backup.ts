@@ -69,7 +69,7 @@ const folderOf = (...parts: readonly string[]): string => {
   return folder
 }
 
-/** The decisions of operators that all copies must contain, as a text. Two equal texts: there was no decision in between. */
+/** Returns a text of the operators' decisions that all copies must contain. If the text is the same later, there was no decision in between. */
 const decisionsOf = async ({ pipelines }: Runtime): Promise<string> =>
   JSON.stringify(
     await Promise.all(

@@ -87,11 +87,14 @@ const readToEnd = async (
   }
 }
 
-/** The records before the watermark. `readKey` can return later records, which `follow` would report a second time. */
+/** Returns the records before the offset `high`. `readKey` can also return later records, which `follow` would report a second time. */
 const before = (high: number, records: readonly LogRecord[]): readonly LogRecord[] =>
   records.filter(({ offset }) => offset < high)
 
-/** The number of offsets at the end of a partition that a search by key or time reads first. If that is not enough: `GROWTH` times more. */
+/**
+ * A search by key or time first reads this number of offsets at the end of a partition. If they contain too few events, it reads `GROWTH` times
+ * as many.
+ */
 const SEARCHED = 10_000
 const GROWTH = 8
 
@@ -120,7 +123,10 @@ const inOrder = (
   return records.map((record) => ({ record, receivedAt: (receivedAt = Math.max(receivedAt, record.timestamp)) }))
 }
 
-/** The newest wanted records of a partition. Reads its end. If that part has too few of them, reads a larger part, up to the whole partition. */
+/**
+ * Returns the newest wanted records of a partition. Reads the end of the partition. If this part has too few wanted records, reads a larger part,
+ * at most the whole partition.
+ */
 const lastIn = async (
   log: Readable,
   { partition, low, high }: Watermarks,

@@ -24,7 +24,7 @@ export interface GenerationRow {
   readonly bytes: number | null
   readonly createdAt: string
   readonly servingSince: string | null
-  /** The running or interrupted build, with its progress. `by`: the process that builds, null if none does. Null if no build is open. */
+  /** The running or interrupted build, with its progress. Null if there is none. `by`: the process that builds, null if it was interrupted. */
   readonly build: {
     readonly by: string | null
     readonly since: string | null

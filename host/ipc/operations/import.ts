@@ -44,7 +44,7 @@ export interface Imported {
   /** One result per line of the part, in the order of the lines. */
   readonly results: readonly RowResult[]
   readonly events: number
-  /** By key: the number of events in this part that the record of a complete import counts. See `Importer.completion`. */
+  /** The number of events of each key in this part. Only the event types in `Importer.completion.counts` are counted. */
   readonly counts: Readonly<Record<string, number>>
   /** The keys for which this run, or an earlier run with the same file, appended events. */
   readonly changed: readonly string[]
@@ -130,7 +130,7 @@ interface NewEventsParts {
   readonly now: number
 }
 
-/** The events of a row that the domain does not contain yet. The event ids are derived from the row, so a repeated import has the same ids. */
+/** Returns the events of a row that were not imported yet. The event ids are derived from the row, so a repeated import has the same ids. */
 const newEventsOf = async (
   { clock }: Runtime,
   pipeline: Pipeline,
@@ -194,7 +194,7 @@ const append = async (
     ...tried.flatMap(({ at, event }, index) => reasonOf(at, event, trials[index])),
     ...sent.flatMap(({ at, event }, index) => reasonOf(at, event, folded[index])),
   ]
-  // If the first event of a row is refused, the other events of the row are refused because of it. So the first reason of a row is reported.
+  // If the first event of a row is refused, the next events of this row are often refused only because of that. So the first reason is reported.
   return { sent, refused: new Map(reports.toReversed().map(({ at, reason }) => [at, reason])) }
 }
 
@@ -259,7 +259,10 @@ export const endImport: Handler<'import-end'> = async (runtime, { domain, import
 
 const FOLDED_MS = 60_000
 
-/** Throws `import-behind` if the items do not reach the present end of the log in time: they would not show which rows were imported before. */
+/**
+ * Waits until the items contain every event that the log contains now. Only then the items show which rows were imported before. Throws
+ * `import-behind` if this takes too long.
+ */
 const requireFolded = async (pipeline: Pipeline): Promise<void> => {
   const { outcomes } = pipeline.serving()
   const ends = (await pipeline.log.watermarks()).filter(({ high }) => high > 0)

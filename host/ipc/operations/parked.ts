@@ -125,7 +125,7 @@ const entriesOf = async ({ log, serving }: Pipeline, { store } = serving()): Pro
 const pipelinesOf = (runtime: Runtime, domain: string | undefined): readonly Pipeline[] =>
   domain === undefined ? [...runtime.pipelines.values()] : [runtime.pipeline(domain)]
 
-/** Opens a generation of the control table. Any other number is a fault, because opening it would create a generation. */
+/** Opens a generation that the control table lists. Throws a fault for any other number, because opening it would create a generation. */
 const listedGeneration = async (pipeline: Pipeline, generation: number) => {
   const listed = await pipeline.control.generations(pipeline.domain.name)
   if (!listed.some((each) => each.generation === generation)) throw unknownGeneration(pipeline.domain.name, generation)

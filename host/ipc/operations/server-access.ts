@@ -35,9 +35,9 @@ export const checkpointsOf: Handler<'store-checkpoints'> = async (runtime, { dom
   return store.checkpoints()
 }
 
-/** The maximum time without appends to the log, in milliseconds. A command that has opened the log ends this time: it closes its connection. */
+/** The server pauses appends for at most this time, in milliseconds, so that a command can open the log. Then the command disconnects. */
 const QUIET_MS = 10_000
-/** A command opens the log only within this time after its request, in milliseconds, because the log is then certainly still without appends. */
+/** A command opens the log only within this time after its request, in milliseconds. Within this time the pause has certainly not ended. */
 export const OPENING_MS = QUIET_MS / 2
 
 export const quietLog: Handler<'log-quiet'> = async ({ adapters: { logs } }, _, output) => {

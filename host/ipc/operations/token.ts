@@ -16,7 +16,7 @@ import type { Runtime } from '../../wiring/runtime.ts'
 export interface TokenArgs {
   readonly user: string
   readonly domain: string
-  /** Separated by commas. */
+  /** The permissions of the token, separated by commas. */
   readonly scopes: string
   readonly name: string
 }
