@@ -4,7 +4,7 @@ import { dirname, join, relative, resolve, sep } from 'node:path'
 
 const root = join(import.meta.dirname, '..')
 
-/** Folders of deterministic tests. A test in these folders is not run a second time only because it starts a child process. */
+/** Folders of deterministic tests. A child process is no reason to run a test file of these folders a second time. */
 const NEVER_FOR_A_PROCESS = ['processors', 'projections', 'schemas', 'planted', 'disk', 'simulation'].map(
   (folder) => join(root, 'test', folder) + sep,
 )
@@ -20,7 +20,7 @@ const importsOf = (file) =>
     ),
   ].map(([, from, bare]) => from ?? bare)
 
-/** The file and all files of test/ that it imports, directly or through others. */
+/** Returns the file and all files of test/ that it imports, directly or through other files. */
 const reachedFrom = (file, seen = new Set()) => {
   if (seen.has(file) || !existsSync(file)) return seen
   seen.add(file)
@@ -78,7 +78,7 @@ export const afterSecondRun = (first, second) => {
   return [...first.filter(({ name }) => !second.some((file) => file.name === name)), ...judged]
 }
 
-/** The number of tests that failed in the first run in the files `again`. A file without failed tests, which could not be loaded, counts as one. */
+/** Returns how many tests of the files `again` failed in the first run. A file that could not be loaded has no failed tests, and counts as one. */
 export const countRunTwice = (failed, again) =>
   failed
     .filter(({ name }) => again.includes(name))

@@ -1,4 +1,4 @@
-/** Draws whole numbers from 0 up to, but not including, the bound. The same seed draws the same numbers. */
+/** Returns a function that returns random whole numbers from 0 up to, but not including, `bound`. The same seed gives the same numbers. */
 export const seeded = (seed: number): ((bound: number) => number) => {
   let state = seed
   return (bound) => {

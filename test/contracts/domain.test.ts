@@ -27,7 +27,7 @@ import { FORGETTING_RULES } from '../../testing/contract/forgetting-rules.ts'
 import { HTTP_RULES } from '../../testing/contract/http-rules.ts'
 import { TABLE_RULES } from '../../testing/contract/table-rules.ts'
 
-// The domain of this test counts the deleted meals of each person. It has the same tokens as every domain.
+// The domain of this test counts the deleted meals of each person. Like every domain, it also has access tokens.
 type Fold = (event: MealDeleted, get: Get) => Result
 type CountItem = Key & {
   readonly count: number

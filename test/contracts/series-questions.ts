@@ -43,7 +43,7 @@ export const questionsContract = (name: string, open: () => Promise<QuestionsUnd
   describe(`the questions of the series, ${name}`, () => {
     let under: QuestionsUnderTest
     let start: number
-    // The series contract runs on the same store and uses the lower numbers.
+    // The series contract uses the same store, with generation numbers below 1,000.
     let generations = 1_000
     beforeAll(async () => {
       under = await open()

@@ -4,7 +4,7 @@ import type { TableSpec } from '../../projections/table.ts'
 import type { Store, Stores } from '../../processors/engine/ports/store.ts'
 import { at, create, stored, update } from './store-items.ts'
 
-/** Follows the changes of the store, from the cursor `after` on if it is given. `until` resolves when so many changes were read. */
+/** Follows the changes of the store, from the cursor `after` on if it is given. `until(count)` resolves when at least `count` changes were read. */
 const watch = (store: Store, after?: string) => {
   const stopping = new AbortController()
   const pages = (store.changes ?? expect.fail('it has no feed'))

@@ -213,7 +213,7 @@ export const indexes = (fresh: () => Promise<Store>): void => {
   test('follow changes that are on the disk: an index contains an item at most once', async () => {
     const store = await fresh()
     const reader = store.reader(() => NOW)
-    /** Waits until all commits are on the disk: a scan reads the disk, so the store writes accepted commits there first. */
+    /** Scans the table, and checks the number of items. The embedded store writes all accepted commits to the disk before a scan. */
     const written = async (items: number) => {
       let found = 0
       for await (const page of store.scan()) found += page.length

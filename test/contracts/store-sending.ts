@@ -9,7 +9,7 @@ import type { Store } from '../../processors/engine/ports/store.ts'
 import { startTimers } from '../../processors/engine/outgoing/timers.ts'
 import { outboxKey, outboxPartition, timerKey, timerPartition } from '../../processors/engine/outgoing/keys.ts'
 
-/** Tests that several senders append each event once, whatever store contains the ledger. A claim is a conditional write to the ledger. */
+/** Tests that each event is appended once if several senders try it. A sender claims an event by a conditional write to the ledger. */
 export const sending = (fresh: () => Promise<Store>): void => {
   test('one of several senders of one event appends it', async () => {
     const store = await fresh()

@@ -1,5 +1,5 @@
-// A child process of complete-file.test.ts: writes to and deletes from every kind of environment, at random from a seed. Prints a line after each round.
-// Ends after the last round, or when it is killed.
+// A child process of complete-file.test.ts: makes random writes to a log and to several tables, and random removals from the tables. The seed decides
+// the writes. Prints a line after each round. Ends after the last round, or when it is killed.
 import { lmdbLogs } from '../../processors/adapters/lmdb/log.ts'
 import { lmdbStores } from '../../processors/adapters/lmdb/store.ts'
 import { CONTROL_TABLE, LEDGER_TABLE } from '../../processors/engine/generations/control.ts'

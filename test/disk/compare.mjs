@@ -1,5 +1,6 @@
 // A child process of complete-file.test.ts, because LMDB ends the process when it reads a page that a file does not contain.
-// For each pair of environments: reads both completely, then writes to the second, so that LMDB reads its free pages too. Prints `same` or the difference.
+// For each pair of LMDB environments (folders): reads both completely, then writes to the second, so that LMDB reads its free pages too. Prints
+// `same` or the difference.
 import { createHash } from 'node:crypto'
 import { open } from 'lmdb'
 

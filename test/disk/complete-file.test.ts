@@ -31,7 +31,7 @@ const freshFolder = (): string => {
   return path
 }
 
-/** Writes an environment of a few hundred pages and closes it. */
+/** Writes an LMDB environment (a folder with a file) of a few hundred pages and closes it. */
 const writeEnvironment = async (): Promise<{ readonly path: string; readonly file: string }> => {
   const path = freshFolder()
   const root = openEnvironment({ path })
@@ -78,7 +78,7 @@ test('a file that does not begin with the meta pages of LMDB is rejected', async
   expect(codeOf(() => openEnvironment({ path }))).toBe('data-damaged')
 })
 
-/** The size in bytes that the file has if it contains every page that its meta pages count. */
+/** Returns the size in bytes that the file would have with every page that its header counts. The header is the two meta pages of LMDB. */
 const countedEnd = (file: string): number => {
   const head = readHead(file)
   return Math.max(...[0, PAGE_BYTES].map((at) => (Number(head.readBigUInt64LE(at + 144)) + 1) * PAGE_BYTES))
@@ -107,7 +107,7 @@ const isAccepted = (file: string, bytes: number): boolean => {
   return code === undefined
 }
 
-/** The smallest accepted size in pages. One page less is rejected. */
+/** Returns the smallest number of pages at which `requireCompleteFile` accepts the file. It rejects a copy with one page less. */
 const smallestAccepted = (file: string): number => {
   let [rejected, accepted] = [1, Math.ceil(statSync(file).size / PAGE_BYTES)]
   while (accepted - rejected > 1) {
@@ -127,16 +127,16 @@ const compare = async (pairs: readonly (readonly [complete: string, cut: string]
   return stdout.trim().split('\n')
 }
 
-/** A pair for `compare`: a copy of the file, and a copy with the smallest accepted size. */
+/** Returns a pair for `compare`: a complete copy of the file, and a copy that is cut to the smallest accepted size. */
 const smallestPair = (file: string): readonly [string, string] => [
   cutCopy(file, statSync(file).size),
   cutCopy(file, smallestAccepted(file) * PAGE_BYTES),
 ]
 
 /**
- * Generates puts, each with a key and the size of its text, of which `together` are in one transaction, and then the removal of a range of keys in
- * one transaction. If all items are small, the removals copy more pages than are free, and then free the copies. LMDB never writes these copies,
- * so the file ends before its last page number.
+ * Generates the inputs of a phase. A phase first writes the items `puts`, each with a key and the size of its text, and `together` of them per
+ * transaction. Then it removes a range of keys in one transaction. With small items, LMDB assigns new page numbers in the removal and frees these
+ * pages in the same transaction. It never writes them, so the file ends before the last page number.
  */
 const phaseOf = (...sizes: number[]) =>
   fc.record({
@@ -243,7 +243,7 @@ describe('an intact file that ends before its last page number', { timeout: 120_
       }
     }
     expect(new Set(await compare(pairs))).toEqual(new Set(['same']))
-    // Without the last needed page of the log LMDB fails, so the limit is not too strict.
+    // LMDB fails if the file is one page shorter than the smallest accepted size. So that size is not larger than necessary.
     const [complete = '', cut = ''] = smallestPair(join(folder, 'log', 'data.mdb'))
     truncateSync(cut, statSync(cut).size - PAGE_BYTES)
     expect(await compare([[complete, cut]]).catch(() => ['failed'])).not.toEqual(['same'])

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Available } from '../services/available.ts'
 
-/** The observer is written in C. The test compiles it. */
+/** Checks that this machine can compile the disk observer (observer.c), which records all writes of a process to the disk. */
 export const gccAvailable = (): Available => {
   if (process.platform !== 'linux') return { ok: false, how: 'the disk observer needs Linux (LD_PRELOAD)' }
   if (spawnSync('gcc', ['--version'], { stdio: 'ignore' }).status === 0) return { ok: true }
@@ -16,7 +16,7 @@ export interface Observer {
   readonly library: string
 }
 
-/** Compiles the observer into a temporary folder. */
+/** Compiles observer.c into a temporary folder. */
 export const compileObserver = (): Observer => {
   const library = join(mkdtempSync(join(tmpdir(), 'tributary-observer-')), 'observer.so')
   const { status, stderr } = spawnSync(

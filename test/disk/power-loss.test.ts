@@ -14,7 +14,7 @@ import { folderOf, type Ack } from './acknowledgements.ts'
 import { readTrace, type Step } from './trace.ts'
 
 const FROM_SOURCE = join(import.meta.dirname, '..', 'from-source.mjs')
-/** The maximum number of runs with a planted mistake. The test fails if no run finds the mistake. */
+/** The maximum number of runs with a mistake that the test puts into the sources. The test fails if no run finds the mistake. */
 const MAX_RUNS = 10
 const ROUNDS = 30
 const SEEDS = isLong ? [1, 2, 3] : [1]
@@ -36,7 +36,7 @@ describeWith('a power loss', gccAvailable(), () => {
   })
   afterAll(() => rmSync(join(observer.library, '..'), { recursive: true, force: true }))
 
-  /** Runs writer.ts under the observer, with `bug` planted into the sources. Default: no bug. */
+  /** Runs writer.ts while the observer records its writes. `bug` is a mistake to put into the sources first. Default: no mistake. */
   const observe = (seed: number, bug?: object): Observed => {
     const folder = mkdtempSync(join(SCRATCH, 'tributary-disk-'))
     const root = join(folder, 'data')

@@ -69,7 +69,7 @@ test(
     })
     await expect.poll(() => seen).toBe(3)
     const append = await startWriter(folder)
-    // The text is so large that it seals the block to which the first writer would append.
+    // The text is so large that the block of records is full afterwards. The first writer would append to this block.
     expect(await append('x'.repeat(600 * 1024))).toBe('3')
     await expect(log.append([record('k', 'lost?')])).rejects.toMatchObject({
       code: 'log-second-writer',

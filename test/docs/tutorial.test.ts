@@ -10,7 +10,10 @@ import { installTest, pack, PATH } from '../e2e/tarball.ts'
 const root = join(import.meta.dirname, '..', '..')
 const page = readFileSync(join(root, 'docs', 'tutorial.md'), 'utf8')
 
-/** Ids, times, addresses and counts that differ in each run. The background events of a token arrive at any time, so positions differ too. */
+/**
+ * Replaces everything that differs in each run: ids, times, addresses, counts and positions. Positions differ because events about the use of a
+ * token are appended at any time.
+ */
 const masked = (text: string): string =>
   text
     .replace(/[0-9a-f]{8}-[0-9a-f-]{27}/g, 'ID')

@@ -25,11 +25,12 @@ domainContract({
     }),
   },
   history: aHistory,
-  // A TareRecorded counts as applied only if it changed all projections. While the device is not registered, it changes only the keg. If the same
-  // event is repeated after the registration, it changes the telemetry, too.
+  // True if a repeat of the event must change nothing. Before the registration of its device, a TareRecorded changes only the keg. Its repeat after
+  // the registration changes the telemetry, too. So the result is true for a TareRecorded only if it changed all projections.
   isApplied: ({ type }, changed) => (type === 'TareRecorded' ? !changed.includes(false) : changed.includes(true)),
   series: {
-    // A repeated measurement of a tap's earlier state can change an item again and returns the same point, so it never counts as applied.
+    // The repeat of a measurement can change an item again, if the tap has changed since. Its point stays the same. So the result is never true for
+    // a measurement.
     isApplied: ({ type }, changed) =>
       !['ReadingReported', 'TelemetryReported'].includes(type) && changed.includes(true),
   },

@@ -130,7 +130,7 @@ describeOnOwnServices(
           (await metricOf(zombie, 'tributary_fold_conflicts_total')) +
           codesIn(zombie).filter((code) => code === 'checkpoint-moved').length
         await progress(load, edge, 40)
-        // The session of the processor must end between a load of items and the commit. While DynamoDB is paused, the processor waits at this point.
+        // The group session of the processor must end after it has loaded items and before it commits. A paused DynamoDB makes it wait there.
         for (let attempts = 0; attempts < ZOMBIES && (await refused()) === 0; attempts += 1) {
           process.kill(services.dynamodb.pid, 'SIGSTOP')
           await delay(20)
@@ -158,8 +158,8 @@ describeOnOwnServices(
         await services.kafka.node(2).stop()
         const refused = (): boolean => processors.some((each) => codesIn(each).includes('offsets-refused'))
         try {
-          // If the group lost its coordinator, it cannot form again while Kafka rejects offsets, and then it commits nothing that could be rejected.
-          // So each attempt first accepts offsets until the group has committed, and then rejects them.
+          // The test waits for a rejected commit. While Kafka rejects offsets, a group without coordinator cannot form again, and does not commit.
+          // So each attempt first lets Kafka accept offsets until the group has committed, and then lets Kafka reject them.
           for (let attempts = 1; !refused(); attempts += 1) {
             await needForOffsets(services.kafka, 2)
             await committing(await committedOffsets(services.kafka))

@@ -58,7 +58,7 @@ describeOnOwnServices(
         const ends: unknown[] = []
         for (const index of NODES) {
           const [first, second] = leaving as [Server, Server]
-          // kafkajs rebuilds its fetchers when a broker leaves and when it returns. One process stops during each of these.
+          // kafkajs rebuilds its fetchers when a broker leaves and when it returns. One process stops during each rebuild.
           const gone = services.kafka.node(index).stop()
           await delay(500 * index)
           ends.push(await stopped(first))

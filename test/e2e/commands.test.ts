@@ -90,7 +90,7 @@ describe('commands', { timeout: 120_000 }, () => {
       ).toSorted(),
     ).toEqual(names.toSorted())
     const env = { TRIBUTARY_DATA: freshFolder() }
-    // Next to a running server, commands start faster, because they load fewer modules.
+    // While a server runs, commands start faster, because they load fewer modules.
     await startServer(env)
     for (const [args, code] of EACH) {
       const ran = await runProcess(args, env)

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { describeWith, type Available } from '../services/available.ts'
 import { runOk } from './program.ts'
 
-/** Lines on a command line. For the last word of each, a shell must offer the candidates `offers`, and none of `not`. */
+/** Command lines. For the last word of each line, a shell must offer the candidates in `offers`, and none of the candidates in `not`. */
 const CASES: readonly {
   readonly line: string
   readonly offers: readonly string[]

@@ -12,7 +12,7 @@ import { freshFolder, run, runOk } from './program.ts'
 
 const selecting = (folder: string) => ({ TRIBUTARY_DOMAINS: folder, TRIBUTARY_DATA: join(freshFolder(), 'data') })
 
-/** A record with the fewest parts. */
+/** The source of a domain record with only the required fields. */
 const SMALL = `
 import { defineDomain } from 'tributary/domain'
 export default defineDomain({
@@ -27,7 +27,7 @@ describe('a package of tributary new', () => {
   test('simulates its own domain in worker threads, and finds its own broken invariant', async () => {
     const folder = await newPackage('coffee')
     expect(await runOk(['simulate', '--seeds', '4'], selecting(folder))).toMatch(/^4 seeds, .* no rule broken$/)
-    // Another folder, because this process has loaded the modules of the first one.
+    // Changes a copy of the package, because this process has loaded the modules of the first folder and does not load them again.
     const other = join(freshFolder(), 'coffee')
     cpSync(folder, other, { recursive: true, verbatimSymlinks: true })
     const broken = join(other, 'dist', 'simulation.js')

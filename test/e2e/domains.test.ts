@@ -33,7 +33,7 @@ describe('a domain in a package of its own, next to meals', () => {
     expect((await get('/v1/plants/summary')).body).toEqual({ entries: 1, total: 250 })
     expect((await get('/v1/plants/entries')).body).toMatchObject({ items: [{ id: body['id'], amount: 250 }] })
     expect((await post('/v1/plants/entries', { amount: 0 })).status).toBe(400)
-    // The package has its own copy of the class of this error.
+    // The package throws this error with its own copy of the error class, and the server must recognize it.
     expect(await send('DELETE', '/v1/plants/entries/e!')).toMatchObject({
       status: 404,
       body: { code: 'entry-not-found' },
@@ -57,7 +57,7 @@ describe('a domain in a package of its own, next to meals', () => {
     const event = ['append', 'plants', 'EntryAdded', '{"entryId":"e1","amount":5}', '--key', 'bob', '--yes']
     expect(await tributary(...event)).toMatch(/^0:\d+ EntryAdded of bob \(event \S+\): accepted$/)
     expect(await run(['append', 'plants', 'EntryAdded', '{"entryId":"e 1","amount":5}', '--key', 'bob', '--yes'], env))
-      // The rule of the record for its field.
+      // The domain record of the package contains the rule for this field.
       .toMatchObject({ code: 1, stderr: expect.stringContaining('an id of up to 64 letters, digits and -') })
     expect(await tributary('events', '--domain', 'plants', '--key', 'bob')).toContain(
       'bob EntryAdded {"entryId":"e1","amount":5}',

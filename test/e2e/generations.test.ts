@@ -207,7 +207,7 @@ describe('generations, embedded', { timeout: 300_000 }, () => {
   })
 })
 
-/** Posts meals of one day, and reads each meal and the summary of the day at once. `stop` returns a line for each wrong answer. */
+/** Posts meals of one day. After each post, reads the meal and the summary of the day. `stop` returns a line for each wrong answer. */
 const watchDay = (url: string, token: string) => {
   const seen: string[] = []
   let running = true

@@ -58,7 +58,7 @@ const expenseRow = (nth: number) => {
   }
 }
 
-/** A group with a person who left, a settlement, and one expense that a rule refuses. */
+/** Rows of an older expenses table: a group with a person who left, `count` expenses, a settlement, and an expense that a rule refuses. */
 export const expenseRows = (count: number): readonly object[] => [
   {
     PK: 'GROUP#g1',
@@ -147,7 +147,8 @@ export const importAgain = async (env: Env, domain: string, rows: readonly objec
   for (const other of others) {
     const again = await importFile(env, domain, other)
     expect(again).toMatchObject({ events: 0, unreadable: [] })
-    // A refused row is not known, and can have several entries in `refused`, so the numbers are compared only if none is refused.
+    // The second import must report all rows as known, except refused rows. A refused row can have several entries in `refused`, so the number of
+    // refused rows is unknown, and the test compares only if no row is refused.
     if (again.refused.length === 0) expect(again.known).toBe(again.rows)
     expect(await eventIds(env, domain)).toEqual(ids)
   }

@@ -39,7 +39,7 @@ interface World extends KillOptions {
   readonly sums: Map<string, ReturnType<typeof expectedDays>>
   server: Server
   rows: readonly Row[]
-  /** The number of control writes and the duration of a complete rebuild. */
+  /** How often a complete rebuild writes to the control table, and its duration. */
   whole: { readonly changes: number; readonly ms: number }
 }
 

@@ -113,7 +113,7 @@ describe('the folder lock', { timeout: 60_000 }, () => {
     taken[0]?.release()
     const again = await takeFileLock(path)
     expect(again).toBeDefined()
-    // The release of an earlier owner does not release the lock of this one.
+    // A second release by the earlier owner must not release the lock of the new owner.
     taken[0]?.release()
     expect(await takeFileLock(path)).toBeUndefined()
     again?.release()

@@ -5,7 +5,7 @@ import { freshFolder, runOk } from './program.ts'
 
 const root = join(import.meta.dirname, '..', '..')
 
-/** The `tributary` in a package: a link to this clone, a copy of the program as npm installs it, or another version of the module that declares records. */
+/** The `node_modules/tributary` of a package: a link to this clone, a copy of the program as npm installs it, or another version of its API. */
 type Tributary = 'link' | 'copy' | 'other-version'
 
 const addTributary = (folder: string, how: Tributary): void => {
@@ -25,7 +25,7 @@ const addTributary = (folder: string, how: Tributary): void => {
   )
 }
 
-/** Compiles each file alone, as `tsc` does, and checks no types. */
+/** Compiles the sources of the package like `tsc`, but each file alone and without a check of types, which is faster. */
 const compile = (folder: string): void => {
   const { config } = ts.parseConfigFileTextToJson('tsconfig.json', readFileSync(join(folder, 'tsconfig.json'), 'utf8'))
   const { options } = ts.convertCompilerOptionsFromJson(config.compilerOptions, folder)

@@ -53,7 +53,7 @@ const copyOf = (release: Release): string => {
   try {
     renameSync(aside, folder)
   } catch {
-    // Another process has created it.
+    // Another process has created the same copy in the meantime, so this one is not needed.
     rmSync(aside, { recursive: true })
   }
   return folder

@@ -4,7 +4,7 @@ import { test } from 'vitest'
 import { isLong } from '../../testing/property-runs.ts'
 import { freshFolder } from './program.ts'
 
-/** npm and the packed programs run on the Node that runs this test. */
+/** The value of PATH for npm and the packed programs. It begins with the folder of the Node that runs this test, so they run on the same Node. */
 export const PATH = [dirname(process.execPath), process.env['PATH']].join(delimiter)
 
 interface Packed {
@@ -12,7 +12,7 @@ interface Packed {
   readonly files: readonly string[]
 }
 
-/** Packs the package in a folder. With `--ignore-scripts` the tarball contains what is already built. Default of `to`: a fresh folder. */
+/** Packs the package in a folder. With `--ignore-scripts`, npm builds nothing and packs the existing files. Default of `to`: a new folder. */
 export const pack = (
   folder: string,
   scripts: '--ignore-scripts' | '--foreground-scripts=false',

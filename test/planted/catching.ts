@@ -33,7 +33,10 @@ const runAll = async (mistakes: Mistakes): Promise<readonly Run[]> => {
     .map((line) => JSON.parse(line) as Run)
 }
 
-/** Tests that the line of each mistake is in the sources, and that its test file exists. A long run also plants the mistakes. */
+/**
+ * Tests that the line that each mistake changes is in the sources, and that the test file of the mistake exists. A long run also puts each mistake
+ * into the sources, and runs its test.
+ */
 export const testMistakes = (mistakes: Mistakes): void => {
   test.for(Object.entries(mistakes))('there is a line and a test file for the mistake that %s', ([, mistake]) => {
     planted(readFileSync(join(ROOT, mistake.file), 'utf8'), mistake)

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { acrossCopies } from '../../schemas/across-copies.ts'
 
-/** The class, as each copy of the package declares it. */
+/** Declares the class again, as another copy of the package does. Returns the new class. */
 const declare = () => {
   class Failure extends Error {}
   acrossCopies(Failure)

@@ -34,7 +34,7 @@ const schemas: readonly RecordSchema[] = readLock().schemas.map(({ schema }) => 
 const guards = schemas.map((schema) => createGuard(isEvent(schema) ? framedOf(schema) : schema))
 const cursor = createCursor()
 
-/** Checks that no guard reads more items than the bytes and the schema allow. The schema limits the fields per item: no type contains itself. */
+/** Checks that a guard (the check of bytes before they are decoded) reads no more list items than the size of the bytes and of the schema allows. */
 const bounded = (bytes: Buffer): void => {
   aim(cursor, bytes)
   for (const [index, guard] of guards.entries()) {

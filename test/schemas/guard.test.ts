@@ -48,7 +48,7 @@ const read = (type: Schema, bytes: readonly number[], guard = guardOf(type)): Ou
   }
 }
 
-/** Returns the bytes of the personal field of an encoded event. They are the end of the event, and begin with a zero and the id in four bytes. */
+/** Returns the bytes of the personal field of an encoded event. They end the event, and begin with a zero and the schema id in four bytes. */
 const personalFrame = (bytes: Buffer): Buffer => bytes.subarray(bytes.lastIndexOf(Buffer.from([0, 0, 0, 0])))
 
 const LIST: Schema = { type: 'array', items: 'long' }

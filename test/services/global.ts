@@ -12,7 +12,7 @@ export default function servicesOfThisRun(): () => void {
       try {
         process.kill(pid, 'SIGKILL')
       } catch {
-        // The process has ended.
+        // The process has already ended.
       }
     }
     rmSync(folder, { recursive: true, force: true })

@@ -11,7 +11,7 @@ const sound = async (bounds: Bounds) => {
   return found
 }
 
-/** The name of a beginning in `ZOMBIES`. After it, the write of member a conflicts with a write of member b, which has taken over the partition. */
+/** A name in `ZOMBIES`. After the actions with this name, the store rejects the write of member a, because member b has taken over the partition. */
 const MET = 'a member that continues after another one took over'
 
 /**

@@ -7,7 +7,7 @@ import { describeOnServices } from '../e2e/on-services.ts'
 import { client, freshFolder, meal, run, startCommand, startServer, runOk, type Env, type Server } from '../e2e/program.ts'
 import { writeTables, writeTopics, type RecordedServices, type WireItem } from './services.mjs'
 
-/** Releases whose data folders and tables every later release must open. `record.mjs` records one. */
+/** Releases whose data folders and tables every later release must open. `record.mjs` records the data of a release. */
 const RELEASES = ['fbfdde6']
 
 interface Answer {
@@ -101,7 +101,7 @@ describe.each(RELEASES)('topics and tables written by %s', (release) => {
   })
 })
 
-/** Rebuilds each domain whose recorded items another fold version made. A processor runs meanwhile, so that it follows the new generations. */
+/** Rebuilds each domain whose items were folded with another fold version. A processor runs meanwhile, so that it follows the new generations. */
 const upgrade = async (env: Env): Promise<void> => {
   const processor = startCommand(['start', '--roles', 'processor'], { ...env, TRIBUTARY_ADMIN: '127.0.0.1:0', TRIBUTARY_LOG_LEVEL: 'error' })
   for (const domain of [...DOMAINS, 'scales-series']) {

@@ -14,7 +14,7 @@ const writePackage = (path: string, exported: string): void => {
   writeFileSync(join(folder, path, 'package.json'), '{ "type": "module", "main": "main.js" }')
   writeFileSync(join(folder, path, 'main.js'), `export default ${exported}`)
 }
-/** The record as `defineDomain` of this program returns it. */
+/** The source text of the property by which `defineDomain` marks a record. The program accepts only records with this property. */
 const DECLARED = `[Symbol.for('tributary.declared-by')]: '${new URL('../../../domains/record.ts', import.meta.url).href}'`
 const recordOf = (name: string): string =>
   `{ ${DECLARED}, domain: { name: '${name}', topic: '${name}.events', table: { name: '${name}', indexes: [] }, foldVersion: 1, projections: [] }, partitions: { keyIn: () => undefined, example: 'A' } }`

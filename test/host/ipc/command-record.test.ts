@@ -2,7 +2,7 @@ import { Command } from 'commander'
 import { expect, test } from 'vitest'
 import { createRecorder, type EndedCommand } from '../../../host/ipc/command-record.ts'
 
-/** Returns the records that a command leaves for a server to log, if it opens the stores once per entry of `outcomes`. */
+/** Simulates a command that opens the stores once per entry of `outcomes`. Returns the outcomes of the records that it stores for a server to log. */
 const leftBy = async (
   name: string,
   { outcomes, onlyChanges }: { outcomes: readonly string[]; onlyChanges: boolean },

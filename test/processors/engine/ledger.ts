@@ -5,7 +5,8 @@ import type { Codec } from '../../../schemas/codec.ts'
 import type { Event } from '../../../schemas/event.ts'
 import { rowRulesOf } from '../../../processors/engine/outgoing/row-rules.ts'
 
-// The domain of the engine tests: accounts that receive and pay amounts, with refusals, removals, bursts, timers and events for other keys.
+// The domain of the engine tests: accounts that receive and pay amounts. It has refusals, removals, events
+// that write many items, timers, and derived events for other keys.
 type Paid = Event<'Paid', { amount: number; id: string }>
 type Moved = Event<'Moved', { to: string; amount: number }>
 type Closed = Event<'Closed', object>

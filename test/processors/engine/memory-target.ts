@@ -2,7 +2,7 @@ import type { BuildTarget, Packed, Packing } from '../../../processors/engine/re
 import { keyOf, type Stored } from '../../../projections/item.ts'
 import type { MemoryStore } from '../../../testing/memory-store.ts'
 
-/** A store in memory as the target of a build. Without `packing`, the build does not pack items. */
+/** A store in memory as the target of a build. Without `packing`, the build keeps items as objects, and does not convert them to bytes. */
 export const memoryTarget = (
   store: MemoryStore,
   packing?: Packing & { readonly opened: (put: Stored | Packed) => Stored },

@@ -14,7 +14,7 @@ import * as events from './events.ts'
 
 // There are few groups, people and ids, so that events affect each other. Most revisions and deletions are of an existing expense and by its payer.
 
-/** An event that depends on the time and the items. */
+/** Returns a random event that fits the current time and the existing items. */
 type DrawnEvent = (scene: { readonly now: number; readonly table: Table }) => Event
 
 export const PEOPLE = ['ann', 'bob', 'cy', 'constructor'] as const

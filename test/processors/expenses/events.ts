@@ -72,7 +72,7 @@ export const currencyChanged = maker<GroupCurrencyChanged>('GroupCurrencyChanged
 export const settingsChanged = maker<GroupSettingsChanged>('GroupSettingsChanged', { simplify: false })
 export const migrated = maker<GroupChatMigrated>('GroupChatMigrated', { chatId: '-200' })
 
-/** Changes a function that makes events of a member: the member `userId` is also the actor and the subject of the event. */
+/** Returns a function that makes events about the member `userId`. The member is also the actor and the subject of the event. */
 const own =
   <E extends MemberJoined | MemberLeft | MemberProfileChanged | WalletSet>(make: (fields: Fields<E>) => E) =>
   (userId: string, fields: Omit<Fields<E>, 'userId'> = {} as Fields<E>): E =>

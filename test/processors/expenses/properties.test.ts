@@ -254,7 +254,7 @@ const shown = (balances: readonly Pick<BalanceItem, 'currency' | 'members'>[]) =
       .filter(([, members]) => Object.keys(members as object).length > 0),
   )
 
-/** The balances at the time `iso`, by currency: the last state of each currency that is not newer. */
+/** Returns the balances at the time `iso`: for each currency, its last state that is not later than `iso`. */
 const asOf = (states: readonly { balances: Record<string, unknown> }[], iso: string) => {
   const last: Record<string, BalanceItem['members']> = {}
   for (const { balances } of states) {
@@ -278,7 +278,7 @@ describe('any history', () => {
           (expense) => !archived.has(expense.groupId),
         )) {
           const copy: Table = new Map(table)
-          // The event has no actor, because the fold would refuse it if the payer is removed from the group.
+          // The event has no actor. The payer can have been removed from the group, and then the fold would refuse an event of the payer.
           const meta = { key: groupId, actorId: null, occurredAt: events.at(-1)?.meta.occurredAt ?? 0 }
           foldInto(copy, deleted({ expenseId: id, meta }), events.length)
           expect(of<ExpenseItem>(copy, 'TX#').some((item) => item.groupId === groupId && item.id === id)).toBe(false)

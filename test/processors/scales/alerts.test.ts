@@ -477,7 +477,7 @@ describe('silent device', () => {
     const moved = [...bar, due(11), assigned({ tap: '08', meta: { occurredAt: at(-1) } })]
     const when = given(...moved).when(due(11))
     when.then({ [SILENT]: null })
-    // The alert ended one millisecond after it fired, so the silence is counted from that time on.
+    // The alert ended one millisecond after it fired. The time without readings is counted from this end on.
     expect(when.timers).toContainEqual(expect.objectContaining({ name: `silence:${SCALE}`, at: at(21) + 1 }))
     given(...moved)
       .when(due(22))

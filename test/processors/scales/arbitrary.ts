@@ -9,7 +9,7 @@ type AtTime = (now: number) => Event | readonly Event[]
 
 const key = fc.constantFrom('loc-001', 'loc-002')
 const tap = fc.constantFrom('01', '02', '03')
-/** The devices of a location. No device or keg belongs to two locations, because the claims of devices and the edge prevent it. */
+/** Generates a device of the location. No device or keg is in two locations: the edge prevents this, and a device is claimed by one location only. */
 const deviceOf = (loc: string) => fc.constantFrom(`${loc}-A`, `${loc}-B`)
 const kegOf = (loc: string) => fc.constantFrom(...['k1', 'k2', 'k3', 'k4'].map((name) => `${loc}-${name}`))
 const maybe = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: null })

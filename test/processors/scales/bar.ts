@@ -4,7 +4,7 @@ import { reading } from './events.ts'
 export const MINUTE_MS = 60_000
 export const HOUR_MS = 60 * MINUTE_MS
 
-/** Readings of a half barrel, one per weight, at intervals of `every` milliseconds, with the level that the scale computes. Default: one minute. */
+/** Readings of a half barrel, one per weight, with the level that a scale computes. `every`: milliseconds between readings. Default: one minute. */
 export const barReadings = (
   from: number,
   weights: readonly number[],

@@ -24,7 +24,7 @@ interface Message {
   readonly readings: readonly Measured[]
 }
 
-/** The times of one alert in the history: start of the breach, firing, and end. Without `resolved`, the alert is still active. */
+/** The times of one alert: when the level fell below the threshold, when the alert fired and when it ended. Without `resolved`, it is active. */
 interface Shown {
   readonly started: number
   readonly fired: number
@@ -93,7 +93,7 @@ const shownBy = (table: Table): readonly Shown[] =>
     }
   })
 
-/** The expected alerts. An alert fires at the first reading in breach after a grace in which every reading was in breach. */
+/** Returns the expected alerts. An alert fires if the level stays below the threshold for the grace period, at the first reading after this time. */
 const expectedOf = (readings: readonly Measured[]): readonly Shown[] => {
   const alerts: Shown[] = []
   let started: number | undefined

@@ -26,8 +26,8 @@ const events = [
   ...barReadings(START, weights, { every: 30 * MINUTE_MS, battery_pct: 70 }),
 ]
 
-// The test writes the same readings as multi-measure records and as single-measure records. Our queries over the former must give the same answers as
-// the SQL of the source document over the latter (S-e).
+// The test writes the same readings as multi-measure records and as single-measure records. Our queries read the multi-measure records. They must
+// give the same answers as the SQL of the source document, which reads the single-measure records (requirement S-e).
 describe('S-e: parity with the SQL of the source document', () => {
   let service: Service
   let questions: SeriesQueries

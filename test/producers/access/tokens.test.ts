@@ -22,7 +22,7 @@ const SERVED = [
   { domain: expenses, edge: EXPENSES },
 ]
 const NAMES = SERVED.map(({ edge }) => edge.name)
-/** A route by domain that no other domain has. */
+/** For each domain, a route that only this domain has. */
 const OWN: Readonly<Record<string, string>> = {
   meals: '/v1/targets',
   scales: '/v1/locations/loc-001/taps',

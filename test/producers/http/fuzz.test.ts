@@ -32,7 +32,7 @@ const isAnswered = async (sent: EdgeRequest) => {
   if (answer.status >= 400) {
     expect(answer.headers['content-type']).toContain('application/problem+json')
     expect(answer.body).toMatchObject({ code: expect.stringMatching(/^[a-z0-9-]+$/), status: answer.status })
-    // A refusal of the edge appends no event. If there is an event, a fold has refused it, and it changes nothing.
+    // If the edge refuses a request, it appends no event. If a fold refuses the event of a request, the event is in the log and changes no item.
     if (appended.length > 0)
       expect([outcome?.kind, answer.status]).toEqual([
         'refused',

@@ -19,7 +19,7 @@ import { openCodec } from '../../../schemas/codec.ts'
 
 const codec = openCodec()
 
-/** A log in memory that a test can pause or make fail, and a table in memory with the claims and tokens that the test creates. */
+/** A log in memory that a test can pause or make fail, and a table in memory with the device claims and tokens that the test creates. */
 export const openBar = () => {
   const { items, reader } = createMemoryTable(() => Date.now(), scalesTable)
   const events: Event[] = []

@@ -43,7 +43,7 @@ test('a GET of the series waits until the series contain the event in Tributary-
   expect((await getPath(`${LOC}/taps`, after)).status).toBe(200)
 })
 
-/** The series over the events that `events` returns at the time of each query. */
+/** A series with the points of the events that `events` returns. Each query calls `events` again. */
 const seriesOf = (events: () => readonly Event[]): TrackedSeries => {
   const reader = () => readerOf(measuredBy(events()).table)
   const within = ({ measure, where, from, to }: Stretch): readonly Point[] =>

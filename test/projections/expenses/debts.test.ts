@@ -79,7 +79,7 @@ describe('simplified debts', () => {
     ))
 
   test(`there are as few payments as possible among ${MOST_EXACT} people`, () => {
-    // Seven pairs of equal amounts settle all debts with seven payments. In the order of ids, neighbours do not have equal amounts.
+    // Each of seven amounts is the credit of one person and the debt of another, so seven payments are enough. By id, credits rise and debts fall.
     const nets = new Map(
       Array.from({ length: MOST_EXACT }, (_, index) => [
         `p${String(index).padStart(2, '0')}`,

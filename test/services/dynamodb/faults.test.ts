@@ -97,7 +97,7 @@ describeWith('the DynamoDB store in trouble', dynamodbAvailable(), () => {
       if (token === 'forgotten') faulty.forgetTokens()
       faulty.next('lost', 'lost')
       const chunk: Write[] = [put('A', 2, null), put('B', 2, null), { remove: item('C', 0), expect: 1 }]
-      // The commit has no checkpoint, so the transaction is the first request, and the answers of the transaction are lost.
+      // The commit has no checkpoint, so the transaction is its first request. So `next` above loses the answers of this transaction.
       expect(await store.commit([[chunk]])).toEqual([{ applied: 'all' }])
       expect(await store.load([item('A', 0), item('B', 0), item('C', 0)])).toEqual([
         item('A', 2),

@@ -1,6 +1,6 @@
 import { workloadOf, type Domain, type DomainSimulation } from '../../../api/domain.ts'
 
-/** Two people finish few books, so that events meet. The pages of a shelf are the pages of its books. */
+/** Two people finish the same few books, so that events change the same items. Checks that the pages of a shelf are the sum of its books' pages. */
 export const simulationOf = (domain: Domain): DomainSimulation => ({
   workload: workloadOf(
     domain,

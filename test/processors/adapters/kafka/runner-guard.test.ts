@@ -8,7 +8,7 @@ const LIMIT_MS = 60_000
 const script = join(import.meta.dirname, 'stopped-runner.mjs')
 const fromSource = join(import.meta.dirname, '../../../from-source.mjs')
 
-/** Runs stopped-runner.mjs in a process of its own, because in a process that spins no timer runs, and a test could not end. */
+/** Runs stopped-runner.mjs in its own process, and returns its output. In an endless loop no timer runs, so the test could not end it here. */
 const outcomeOf = async (mode: 'guarded' | 'plain'): Promise<string> =>
   (
     await promisify(execFile)(process.execPath, ['--import', fromSource, script, mode], {

@@ -27,7 +27,7 @@ const openLog = async (folder: string): Promise<Log> => {
   return logs.open('events')
 }
 
-/** The blocks on the disk, each with its first offset, its number of records, and true if it is sealed. */
+/** Returns the blocks on the disk, each with its first offset, its number of records, and true if it is sealed: it is full and never changes. */
 const blocksOf = (folder: string): [number, number, boolean][] => {
   const files = openLogFiles(folder, true)
   const blocks = [...files.blocks.getRange({})].map(({ key, value }) => {

@@ -5,7 +5,7 @@ import type { Changes, Writer } from '../../../../processors/adapters/lmdb/write
 import { keyOf } from '../../../../projections/item.ts'
 import { at, create, stored, update } from '../../../contracts/store-items.ts'
 
-/** A gathering whose writer fails while `disk.fails` is true. `during` runs in the middle of each write. */
+/** Opens a gathering: commits wait in it until it writes them together. Its writer fails while `disk.fails` is true. Each write calls `during`. */
 const setup = (during: () => void = () => {}) => {
   const disk = { fails: true, written: [] as [string, number | undefined][][] }
   const write = async ({ items }: Changes) => {

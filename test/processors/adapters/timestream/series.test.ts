@@ -12,7 +12,7 @@ const NOW = Date.UTC(2026, 2, 18, 12)
 
 seriesContract('Timestream', async () => {
   const server = await startTimestreamLocal({ port: 0, now: () => NOW })
-  // The points start today, so that they are in the memory store, where the service reports existing versions at once.
+  // The points start today, because Timestream keeps recent points in its memory store. Only there, a write immediately returns existing versions.
   return {
     stores: timestreamSeries({ endpoint: server.endpoint }),
     start: Math.floor(NOW / DAY_MS) * DAY_MS,
@@ -99,7 +99,7 @@ test('a service that is down causes a retriable fault, and writes succeed when i
   await expect(series.write([point(NOW - 1)])).rejects.toMatchObject({ code: 'series-unavailable', retriable: true })
   const again = await startTimestreamLocal({ port: server.port, now: () => NOW })
   onTestFinished(() => again.close())
-  // The service stores data in memory only, so the table is created again.
+  // The service stores data in memory only, so the restart has removed the table. The write creates it again.
   expect(await series.write([point(NOW - 1)])).toEqual([])
   expect(await times(series)).toEqual([NOW - 1])
 })

@@ -78,7 +78,8 @@ test('the next generation sends for a parked key, from its parked event and not 
   await park(stores[0], 'a', 7)
   await flipTo(2, 10)
   expect([...(await control.serving(ledger.name)).parked]).toEqual([['accounts#a', 7]])
-  // Key b was parked before generation 2 began to serve at 10. Generation 1 has sent the events of b before 10, so it continues at 10.
+  // In generation 2, key b is parked at 4, before its serving period began at 10. Generation 1 has sent the derived events of b up to 10. So the next
+  // generation sends for b from 10 on.
   await park(stores[1], 'b', 4)
   await park(stores[1], 'c', 12)
   await flipTo(1, 25, true)

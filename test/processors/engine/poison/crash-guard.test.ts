@@ -58,7 +58,7 @@ const lives = (crashesAt: (offset: number) => boolean, end = 8) => {
     }
     let outcome: 'lived' | 'died' = 'died'
     void run().then((how) => (outcome = how))
-    // Advances the clock by 30 s, because the guard waits so long before it counts other processes as crashed.
+    // Advances the clock by 30 s in steps, because the guard waits 30 s before it counts other processes as crashed.
     for (let waited = 0; waited < 4 && !isDead; waited += 1) await clock.pass(waited === 0 ? 0 : 10_000)
     return outcome
   }
@@ -198,7 +198,7 @@ test('a crashing event parks its key for every projection, and a retry that cras
     )) as readonly StoredParked[]
   const [entry] = await parked()
   expect(entry).toMatchObject({ projection: '*', key: 'a', offset: 1, code: 'killed-the-process', waiting: 1 })
-  // Stores three attempts of the retry without an end, as three processes that crashed in it.
+  // Stores that three processes began the retry and did not end it, as if each of them crashed.
   await verdicts.clear('ledger', { partition: 0, offset: 1 })
   expect(await verdicts.list('ledger')).toEqual([])
   await requestRetry(store, entry as StoredParked)

@@ -207,8 +207,8 @@ describe('healing', () => {
     await requestRetry(world.store, await theOne(world))
     const running = await follow(world, mended)
     expect(await running.heal()).toBe(1)
-    // A process that is behind: it reads the items as they were before, and commits without a checkpoint. So only the positions of the items can
-    // reject its writes.
+    // Simulates a process that is behind: it finds no checkpoint and no parked key, and commits without a checkpoint. So only the positions of
+    // the items can reject its writes.
     const late: Store = {
       ...world.store,
       checkpoints: zombie.checkpoints,

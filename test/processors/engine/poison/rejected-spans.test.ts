@@ -17,7 +17,7 @@ import { RejectedSpans, type Store } from '../../../../processors/engine/ports/s
 
 type Written = Event<'Written', { text: string }>
 
-/** A domain in which each event writes the item of `items` that it names, and an item LAST of its key. Default: a small item with the name. */
+/** A domain whose events contain a name. Each event writes `items[name]`, or a small item if there is none, and the item LAST of its key. */
 const domainOf = (items: Readonly<Record<string, Item>>): Domain => ({
   name: 'ledger',
   topic: 'ledger.events',

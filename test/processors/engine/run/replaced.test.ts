@@ -24,7 +24,7 @@ const folded = async (...all: Parameters<typeof memoryLog>) => {
   return store.dump()
 }
 
-/** Replaces the content of the table and its checkpoint, as a restore from a backup does, or, with an empty backup, a new creation of the table. */
+/** Replaces the items and the checkpoint of the table, like a restore from a backup. An empty `backup` is like a table that was created again. */
 const replace = async (store: MemoryStore, backup: MemoryStore, offset: number) => {
   store.items.clear()
   for (const [id, item] of backup.items) store.items.set(id, item)
