@@ -3,7 +3,8 @@ import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { expect, onTestFinished } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
+import { newPackage } from '../e2e/package-of-domain.ts'
 import { cleanEnv, freshFolder } from '../e2e/program.ts'
 import { installTest, pack, PATH } from '../e2e/tarball.ts'
 
@@ -117,6 +118,15 @@ const openTerminal = (folder: string) => {
 const steps = [...page.matchAll(/^```(\w+)\n([\s\S]*?)\n```$|^`(\S+)`$/gm)].map(
   ([, language = 'file', text = '', file = '']) => ({ language, text: text + file }),
 )
+
+test('every change of the page applies to a package that tributary new writes', async () => {
+  const folder = await newPackage('plants')
+  let file = ''
+  for (const { language, text } of steps) {
+    if (language === 'file') file = text
+    if (language === 'diff') applyChange(join(folder, file), text)
+  }
+})
 
 installTest(
   'every command and every change of the tutorial has the outcome that it shows, from the packed tarball in an empty folder',
