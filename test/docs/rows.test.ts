@@ -16,10 +16,13 @@ const FOLDERS = [
   'producers/mqtt',
 ]
 
+/** The lines of a comment, which can contain examples of keys. */
+const COMMENTS = /^\s*(\/\/|\/\*|\*).*$/gm
+
 const sources = FOLDERS.flatMap((folder) =>
   readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.ts'))
-    .map((name) => readFileSync(join(root, folder, name), 'utf8')),
+    .map((name) => readFileSync(join(root, folder, name), 'utf8').replace(COMMENTS, '')),
 )
 
 /** The forms in which source code contains the prefix of a key or a complete key. */
