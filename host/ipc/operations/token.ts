@@ -128,7 +128,7 @@ const rowOf = (item: Item): TokenRow => ({
   id: item.SK.slice(tokens.prefix.length),
   user: item.PK.slice(userPartition('').length),
   name: String(item['name'] ?? ''),
-  scopes: (item['scopes'] ?? []) as readonly string[],
+  scopes: Array.isArray(item['scopes']) ? item['scopes'].map(String) : [],
   createdAt: item['createdAt'] ?? null,
   lastUsedAt: item['lastUsedAt'] ?? null,
 })

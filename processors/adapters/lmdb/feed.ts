@@ -9,7 +9,7 @@ import {
 import type { Write } from '../../engine/ports/store.ts'
 
 /** The feed stores at least this number of the last changes, and at most twice as many, for followers that reconnect. */
-const MAX_CHANGES = 20_000
+const MAX_RECENT_CHANGES = 20_000
 
 export interface Feed extends ChangeFeed {
   /** Adds an accepted write. */
@@ -35,9 +35,9 @@ export const createFeed = (): Feed => {
         ? changeOf(write.put)
         : { PK: write.remove.PK, SK: write.remove.SK, version: write.expect, item: undefined },
     )
-    if (changes.length > 2 * MAX_CHANGES) {
-      first += changes.length - MAX_CHANGES
-      changes = changes.slice(-MAX_CHANGES)
+    if (changes.length > 2 * MAX_RECENT_CHANGES) {
+      first += changes.length - MAX_RECENT_CHANGES
+      changes = changes.slice(-MAX_RECENT_CHANGES)
     }
     wakeFollowers()
   }
