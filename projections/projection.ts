@@ -29,8 +29,8 @@ export interface Derived {
 }
 
 /**
- * An event that the engine appends for this key at a time. The fold of that event removes the timer. Another event can
- * set a timer with the same name again.
+ * An event that the engine appends at the given time, under the log key of the fold that set the timer. When that event
+ * is folded, the engine removes the timer. A later event can set a timer with the same name again.
  */
 export interface Timer {
   readonly name: string

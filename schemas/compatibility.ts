@@ -125,7 +125,7 @@ const versionProblems = (lock: Lock): readonly Problem[] => {
   )
 }
 
-/** The reasons why `reader` cannot read everything that `writer` wrote, by Avro's rules and with exact numbers. */
+/** The reasons why `reader` cannot read everything that `writer` wrote. Avro's rules, and a conversion that can change a number is a problem too. */
 const readProblems = (reader: Locked, writer: Locked): readonly Problem[] => {
   const report = (reason: string): Problem =>
     problem(

@@ -30,8 +30,8 @@ export interface Source {
 }
 
 /**
- * Every type of a folder, with `meta` and `personal` added to the events. If the folder does not declare the envelope, it is of another package:
- * then the result also contains the types of common.avdl, to which the types of the folder can refer.
+ * Every type of a folder, with the fields `meta` and `personal` added to the events. The folder of another package does not declare the types of these
+ * fields, so the result then also contains the types of our common.avdl.
  */
 export const readSources = (root: URL = SCHEMAS): readonly Source[] => {
   const own = readdirSync(root)

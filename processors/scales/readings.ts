@@ -138,7 +138,7 @@ const stateAfter = (work: Work, read: AttributedReading, timeline: TimelineItem)
   }
   if (deviceLevel === null) after._weighed = true
   if (detector !== undefined) after._pour = detector
-  // Keeps the time of the last telemetry message only while it is later than all readings. Else the time of the reading shows if a message is old.
+  // The time of the last telemetry message shows if a later message is older. If a reading is later, its time shows that, so only one is kept.
   if (state?._battery_at !== undefined && state._battery_at > at) {
     after._battery_at = state._battery_at
     if (state._battery_seen !== undefined) after._battery_seen = state._battery_seen

@@ -52,7 +52,7 @@ export interface Call<Body = unknown, Query = unknown> {
 /** An event without its metadata, which the edge adds. */
 export type Draft = Pick<Event, 'type' | 'data' | 'personal'>
 
-/** The event of a command, and its place in the log. */
+/** The event that a command appends, and its log key. */
 export interface Decision {
   readonly draft: Draft
   /** The log key. Default: the caller. */

@@ -56,7 +56,7 @@ export type GoneMealItem = Key &
 
 const mealPersonal = { mealSummary: KEY, emoji: `${KEY}?`, notes: `${KEY}?` } as const satisfies PersonalOf<MealItem>
 
-/** The personal data in the items of a user. */
+/** For each kind of item, the attributes that contain personal data. */
 export const mealsPersonal: PersonalByKind = {
   [meals.prefix]: mealPersonal,
   [goneMeals.prefix]: { meal: mealPersonal } satisfies PersonalOf<Extract<GoneMealItem, { state: 'deleted' }>>,

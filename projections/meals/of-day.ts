@@ -7,8 +7,8 @@ import { dayPointers, eatenOf, meals } from './keys.ts'
 import { userPartition } from '../access/keys.ts'
 
 /**
- * A query for the meals of a logical day. The meals are not one range of keys: most meals are within the day's window of
- * instants, and day pointers lead to the others.
+ * A query for the meals of a logical day: the day to which a meal is counted. Most of them were eaten between the start
+ * and the end of this day, which is one range of keys. For each other meal, a day pointer (an item) contains its key.
  */
 export interface MealsOfDay {
   readonly user: string

@@ -1,8 +1,8 @@
 const LONGEST = 100
 
 /**
- * A beer's name in the form by which the library sorts and searches: without case, accents and signs, and with single
- * spaces.
+ * A beer's name in the form by which the list of beers is sorted and searched: in lower case, without accents and
+ * punctuation, and with single spaces.
  */
 export const normalName = (name: string): string =>
   name

@@ -58,7 +58,7 @@ describeOnOwnServices(
         const ends: unknown[] = []
         for (const index of NODES) {
           const [first, second] = leaving as [Server, Server]
-          // kafkajs rebuilds its fetchers when a broker leaves and when it returns. One process stops during each rebuild.
+          // kafkajs rebuilds its fetchers when a broker leaves and when it returns. The test stops one process during each of the two.
           const gone = services.kafka.node(index).stop()
           await delay(500 * index)
           ends.push(await stopped(first))

@@ -3,7 +3,7 @@ import type { Mistakes } from './mistake.ts'
 const ADAPTER_TESTS = 'test/processors/adapters'
 const SERVICE_TESTS = 'test/services'
 
-/** Mistakes in appending records to Kafka. Their tests need no broker. */
+/** Mistakes to plant in the code that appends records to Kafka. A test must fail for each of them. These tests need no broker. */
 export const KAFKA_APPEND: Mistakes = {
   'the answer to other records counts as an acknowledgement': {
     file: 'processors/adapters/kafka/writer.ts',

@@ -97,8 +97,9 @@ function takeParcels(waiting: Map<string, Parcel[]>, { maxBytes, clock, closing 
 }
 
 /**
- * Writes the parcels. Retries until their earliest deadline. Leaves out a parcel whose append failed before a request contained the parcel. After an
- * unknown outcome, this producer only repeats the same records. Other records then need a new producer.
+ * Sends parcels to Kafka (a parcel is the records of one call of append), and retries until their earliest deadline. If the append of a parcel has
+ * failed and no request contained the parcel yet, it is not sent. If it is unknown whether Kafka stored a request, this Kafka producer only sends the
+ * same records again, because Kafka then recognises duplicates. Other records need a new Kafka producer.
  */
 async function deliver(all: readonly Parcel[], plan: PartitionQueuePlan): Promise<void> {
   const { topic, writer, clock, timing, maxBytes, closing } = plan

@@ -89,7 +89,8 @@ const metaIn = (page: Buffer): Meta | undefined => {
     pageBytes: page.readUInt32LE(AT.pageBytes),
     lastPage: Number(page.readBigUInt64LE(AT.lastPage)),
     transaction: page.readBigUInt64LE(AT.transaction),
-    // `hasTrees` is fixed here, because the flags of the first tree do not describe it: LMDB stores the flags of the environment there.
+    // `hasTrees` is a constant for each of the two trees. The flags of the first tree do not contain it, because LMDB stores the flags of the
+    // environment in their place.
     trees: [
       { ...treeAt(page, AT.freeTree), hasTrees: false },
       { ...treeAt(page, AT.mainTree), hasTrees: true },

@@ -16,7 +16,10 @@ const MAX_BYTES = 16 * 1024 * 1024
 /** The size of an LMDB page in bytes. LMDB copies the whole page of each item that it changes. */
 const PAGE = 4_096
 
-/** Gathers accepted writes and passes them to LMDB in one transaction, in their order. Every read returns an accepted write at once. */
+/**
+ * Gathers accepted writes and passes them to LMDB in one transaction, in their order. Reads see a write as soon as it is accepted, even before
+ * LMDB has it.
+ */
 export const createGathering = (writer: Writer, recent: Recent, onAccept: (write: Write) => void) => {
   let next = emptyPending()
   let writing = emptyPending()

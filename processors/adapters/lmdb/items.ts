@@ -10,7 +10,7 @@ export interface Tables {
   readonly items: Database<Stored, LmdbKey>
   /** By index name. An entry has the key `<index pk>\0<index sk>\0<PK>\0<SK>` and an empty value, because reads take the item from `items`. */
   readonly indexes: ReadonlyMap<string, Database<Uint8Array, LmdbKey>>
-  /** The index keys of an item, by item key. Contains only items of an index, so most writes read a small tree. */
+  /** The index keys of each indexed item, by item key. A write reads the old index keys here. Items without index keys have no entry, so it is small. */
   readonly members: Database<Membership, LmdbKey>
   readonly meta: Database<unknown, LmdbKey>
   /**

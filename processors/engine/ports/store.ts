@@ -45,10 +45,10 @@ export interface Store {
   /**
    * Applies the spans, in any order or concurrently. Writes the checkpoint after them, and only if every span was applied (embedded: in the
    * same transaction).
-   * Faults: `store-throttled`, `store-unavailable`, `table-missing` (retriable; a repeated call finds the chunks that were applied).
-   * `checkpoint-moved`: the stored checkpoint is neither `from` nor `offset`, and nothing is written. DynamoDB checks the checkpoint before
-   * the spans and again at the end: if another process moves the checkpoint in between, the spans can be applied. `RejectedSpans`: the
-   * store can never apply these spans. Their earlier chunks and the other spans are applied, the checkpoint is not written.
+   * Faults: `store-throttled`, `store-unavailable`, `table-missing` (retriable; a repeated call applies no chunk twice).
+   * `checkpoint-moved`: the stored checkpoint is neither `checkpoint.from` nor `checkpoint.offset`, and nothing is written. DynamoDB checks it
+   * before and after the spans: if another process moves it in between, the call fails although the spans are applied.
+   * `RejectedSpans`: the store can never apply these spans. Their earlier chunks and the other spans are applied, the checkpoint is not written.
    */
   commit(spans: readonly Span[], checkpoint?: Checkpoint): Promise<readonly SpanOutcome[]>
   checkpoints(): Promise<ReadonlyMap<number, number>>

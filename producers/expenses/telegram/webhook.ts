@@ -143,8 +143,8 @@ const MOVING_MS = 5_000
 const SEEN_MS = 30_000
 
 /**
- * Throws until the update is `SEEN_MS` old, so that Telegram sends the update again. Afterwards returns no events, because the chat then has no
- * group on this server.
+ * For an update whose group was not found. The group can be new and not readable yet, so this throws until the update is `SEEN_MS` old, and Telegram
+ * sends the update again. After that time the chat certainly has no group on this server, and this returns no events.
  */
 const retryUntilVisible = ({ at }: Update, { now }: WebhookCall): readonly Event[] => {
   if (now - at < SEEN_MS)

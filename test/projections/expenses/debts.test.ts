@@ -79,7 +79,8 @@ describe('simplified debts', () => {
     ))
 
   test(`there are as few payments as possible among ${MOST_EXACT} people`, () => {
-    // Each of seven amounts is the credit of one person and the debt of another, so seven payments are enough. By id, credits rise and debts fall.
+    // Each of seven amounts is the credit of one person and the debt of another, so seven payments are enough. In the order of ids, the credits
+    // rise and the debts fall, so pairing people in this order needs more payments.
     const nets = new Map(
       Array.from({ length: MOST_EXACT }, (_, index) => [
         `p${String(index).padStart(2, '0')}`,

@@ -119,7 +119,8 @@ describe('meals', () => {
   test('M-k: more meals of one instant with a chosen day than a page contains are listed once and in order', async () => {
     const chosen = { userDate: '2026-11-14', dayOverridden: true }
     const uids = Array.from({ length: 130 }, (_, n) => `u${n}`)
-    // Half of the meals were moved to this instant, and keep their first ids. So the order of the ids differs from the order of the uids.
+    // Half of the meals were first logged at an earlier time and then moved to BREAKFAST. An id begins with the first time of its meal and does not
+    // change, so the order of the ids differs from the order of the uids.
     const events = uids.flatMap((uid, n) => {
       const meal = logged({ uid, eatenAt: BREAKFAST - (n % 2) * 1000 * (n + 1), ...chosen })
       return [meal, corrected({ mealId: meal.data.mealId, eatenAt: BREAKFAST })]
