@@ -9,7 +9,7 @@ import { eatenOf, keyIn, meals, uidOf } from '../../projections/meals/keys.ts'
 import { fromMilli } from '../../projections/meals/nutrients.ts'
 import { findMeal, notPresent, redirect, type Found } from './find.ts'
 import { hasApplied, withApplied } from '../folding/applied-events.ts'
-import { admit, NO_AMOUNTS, wrongAmounts } from './nutrition.ts'
+import { admit, NO_AMOUNTS, wrongAmounts } from './meal-amounts.ts'
 import { refuse } from '../../projections/meals/refusals.ts'
 import { replaceMeal } from './replace.ts'
 

@@ -8,7 +8,7 @@ import { FORMAT_VERSION, type GoneMealItem, type MealItem } from '../../projecti
 import type { Draft } from '../../projections/item.ts'
 import { goneMeals, isMealIdOf, meals, uidOf } from '../../projections/meals/keys.ts'
 import { fromMilli } from '../../projections/meals/nutrients.ts'
-import { admit, amounts, NO_AMOUNTS, wrongAmounts, type Admitted } from './nutrition.ts'
+import { admit, amounts, NO_AMOUNTS, wrongAmounts, type Admitted } from './meal-amounts.ts'
 import { refuse } from '../../projections/meals/refusals.ts'
 import { replaceMeal, type Replacement } from './replace.ts'
 

@@ -3,7 +3,7 @@ import { removed } from '../../projections/projection.ts'
 import type { Amounts, DayPointerItem, DaySummaryItem, MealItem } from '../../projections/meals/items.ts'
 import { dayPointers, eatenOf, summaries } from '../../projections/meals/keys.ts'
 import { refuse } from '../../projections/meals/refusals.ts'
-import { summaryAfter, type DayChange } from './summary.ts'
+import { summaryAfter, type DayChange } from './day-summary.ts'
 
 /** A meal before and after the event. `before` is absent for a new meal, and `after` is absent for a deleted meal. */
 export interface Replacement {

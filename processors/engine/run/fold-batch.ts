@@ -8,7 +8,7 @@ import type { Assignment, LogRecord } from '../ports/log.ts'
 import type { Checkpoint } from '../ports/store.ts'
 import { retrying } from '../timing/retry.ts'
 import { partsOf } from './batch-parts.ts'
-import { park } from './park.ts'
+import { park } from './park-batch.ts'
 import type { PartitionWork } from './processor-parts.ts'
 import { createTally, type BatchResult, type Tally } from './tally.ts'
 

@@ -8,7 +8,7 @@ import { poisonOf } from '../poison/parking.ts'
 import { isolateRejected } from '../poison/rejected-spans.ts'
 import { EVERY_PROJECTION, type Log, type LogRecord } from '../ports/log.ts'
 import { retrying } from '../timing/retry.ts'
-import { park } from './park.ts'
+import { park } from './park-batch.ts'
 import type { PartitionWork } from './processor-parts.ts'
 
 /** Folds the parked keys of the partition whose retry was requested. Resolves to the number of healed keys. */

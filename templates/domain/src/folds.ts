@@ -58,7 +58,10 @@ const entryRemoved = ({ data: { entryId }, meta }: EntryRemoved, get: Get): Resu
   }
 }
 
-/** One fold per event type. A fold reads with `get` and returns changes; it uses no clock, no randomness and no I/O. */
+/**
+ * One fold per event type. A fold reads with `get` and returns changes; it uses no clock, no randomness and no I/O. `record.ts` adds the folds of
+ * the events that all domains have (tokens, forgetting).
+ */
 export const folds: Omit<Folds<__Name__Event | CommonEvent>, CommonEvent['type']> = {
   EntryAdded: entryAdded,
   EntryRemoved: entryRemoved,

@@ -44,10 +44,13 @@ const domain: Domain = {
 /** Everything that the program knows about this domain. The key of each event is the person whom it is about. */
 export default defineDomain({
   domain,
+  // `of`: the partitions with the items of a log key. `keyIn`: the log key of a partition. `example`: a partition key, for error texts.
   partitions: { of: (user) => [userPartition(user)], keyIn: userIn, example: 'USER#ada' },
   edge: { name: '__name__', routes, access, refusals: [accessRefusals, refusals] },
+  // The rules of `tributary append`. `internal`: the events that only the program appends.
   appendRules: {
     internal: COMMON_INTERNAL,
+    // The form of a person's id.
     key: /^[A-Za-z0-9_.:@-]{1,64}$/,
     isKeyAPerson: true,
     fields: {

@@ -43,7 +43,7 @@ const addEntry = command({
     required: ['amount'],
     properties: {
       amount: { type: 'integer', minimum: 1, maximum: MAX_AMOUNT },
-      note: { type: 'string', maxLength: 500 },
+      note: { type: 'string', maxLength: 500, pattern: '\\S' },
     },
   },
   status: 201,

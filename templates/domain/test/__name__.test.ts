@@ -33,7 +33,10 @@ test('an entry that does not exist cannot be removed', () => {
     .thenRefused('entry-not-found', /no entry e1/)
 })
 
-/** Tests what the engine and the edge require of every domain, for example that repeated events change nothing and that bad input is refused. */
+/**
+ * Tests what the engine and the edge require of every domain, for example that repeated events change nothing and that bad input is refused.
+ * `pools`: the keys and the values of fields from which the suite makes random events. Use few, so that the events meet each other.
+ */
 domainContract({ record, pools: { keys: ['ada', 'bob'], fields: () => ({ entryId: ['e1', 'e2'], amount: [1, 500] }) } })
 
 test('the items are correct after crashes, repeated events and lost answers', { timeout: 60_000 }, async () => {
