@@ -140,7 +140,11 @@ installTest(
     for (const { language, text } of steps) {
       if (language === 'file') file = text
       if (language === 'diff') applyChange(fileIn(file), text)
-      if (language === 'sh') for (const command of text.split('\n')) printed = await type(command, true)
+      if (language === 'sh')
+        for (const command of text.split('\n')) {
+          printed = await type(command, true)
+          if (command === 'npm test') expect(printed).toContain(/ends with `(\d+ passed)`/.exec(page)?.[1])
+        }
       if (language === 'text') expectShown(text, printed, 'npm start')
       if (language !== 'console') continue
       for (const [command = '', ...shown] of text
