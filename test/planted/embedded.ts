@@ -129,7 +129,7 @@ export const TIMESTREAM: Mistakes = {
     find: 'Version: point.version,',
     replace: 'Version: 1,',
     by: `${ADAPTER_TESTS}/timestream/series.test.ts`,
-    test: 'of two points at one instant the one of the higher version stays',
+    test: 'if two points have one instant, the point of the higher version stays',
   },
   'points that the service rejects are not reported': {
     file: 'processors/adapters/timestream/series.ts',
