@@ -1,4 +1,4 @@
-import { spawnSync } from 'node:child_process'
+import { fork, spawnSync, type ChildProcess } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
@@ -7,7 +7,6 @@ import { DISK_BUGS } from '../planted/disk.ts'
 import { describeWith } from '../services/available.ts'
 import { isLong } from '../../testing/property-runs.ts'
 import { createRandom } from '../../simulation/random.ts'
-import { findLostWrites } from './lost-writes.ts'
 import { compileObserver, gccAvailable, type Observer } from './observer.ts'
 import { createDisk } from './power-loss.ts'
 import { folderOf, type Ack } from './acknowledgements.ts'
@@ -130,6 +129,33 @@ const unsyncedAtAck = ({ root, steps }: Observed): readonly string[] => {
   return expect.unreachable('the child did not finish')
 }
 
+/** Checks folders in a child process, because LMDB can abort the process that opens a damaged file. Then starts another child process. */
+const createChecker = () => {
+  let child: ChildProcess | undefined
+  const start = (): ChildProcess =>
+    fork(join(import.meta.dirname, 'image-checker.ts'), {
+      execArgv: ['--import', FROM_SOURCE],
+      stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+    })
+  const check = (folder: string, acks: readonly Ack[]): Promise<readonly string[]> => {
+    const running = (child ??= start())
+    return new Promise((resolve) => {
+      const onMessage = (found: unknown): void => {
+        running.off('exit', onExit)
+        resolve(found as readonly string[])
+      }
+      const onExit = (): void => {
+        running.off('message', onMessage)
+        child = undefined
+        resolve(['cannot be opened: the process that opened the files crashed'])
+      }
+      running.once('message', onMessage).once('exit', onExit)
+      running.send({ folder, acks })
+    })
+  }
+  return { check, stop: () => void child?.kill() }
+}
+
 /** Simulates a power loss after each acknowledgement and at random moments, and checks the files that remain. `isEnough` can end this early. */
 const afterPowerLoss = async (
   { root, steps }: Observed,
@@ -137,6 +163,7 @@ const afterPowerLoss = async (
   isEnough: (line: string) => boolean = () => false,
 ): Promise<{ found: readonly string[]; images: number }> => {
   const random = createRandom(seed)
+  const checker = createChecker()
   const disk = createDisk()
   const acks: Ack[] = []
   const found: string[] = []
@@ -150,12 +177,13 @@ const afterPowerLoss = async (
     const into = mkdtempSync(join(SCRATCH, 'tributary-power-'))
     try {
       disk.restore(root, into, () => random.chance(share))
-      found.push(...(await findLostWrites(into, acks)))
+      found.push(...(await checker.check(into, acks)))
       images += 1
     } finally {
       rmSync(into, { recursive: true, force: true })
     }
     if (found.some(isEnough)) break
   }
+  checker.stop()
   return { found, images }
 }
