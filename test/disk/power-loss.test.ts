@@ -164,6 +164,7 @@ const afterPowerLoss = async (
 ): Promise<{ found: readonly string[]; images: number }> => {
   const random = createRandom(seed)
   const checker = createChecker()
+  onTestFinished(checker.stop)
   const disk = createDisk()
   const acks: Ack[] = []
   const found: string[] = []
@@ -184,6 +185,5 @@ const afterPowerLoss = async (
     }
     if (found.some(isEnough)) break
   }
-  checker.stop()
   return { found, images }
 }

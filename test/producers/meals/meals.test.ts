@@ -1,18 +1,12 @@
 import { describe, expect, test } from 'vitest'
 import { BREAKFAST, openMealsEdge } from './edge.ts'
 import type { MemoryEdge } from '../../../testing/edge/edge.ts'
-import { send, type EdgeRequest } from '../../../testing/edge/request.ts'
+import { as } from '../person.ts'
+import { send } from '../../../testing/edge/request.ts'
 
-/** Functions that send requests with a token of one person. */
-const as = async (edge: MemoryEdge, user: string) => {
-  const token = await edge.token(user)
-  const getPath = (url: string) => send(edge.app, { url, token })
-  const sendCommand = (
-    method: EdgeRequest['method'] & string,
-    url: string,
-    body?: unknown,
-    headers?: Record<string, string>,
-  ) => send(edge.app, { method, url, token, body, ...(headers ? { headers } : {}) })
+/** Functions that send requests about meals with a token of one person. */
+const withMeals = async (edge: MemoryEdge, user: string) => {
+  const { getPath, sendCommand } = await as(edge, user)
   const log = async (meal: object = {}) =>
     String((await sendCommand('POST', '/v1/meals', { ...BREAKFAST, ...meal })).body.id)
   const summary = async (day: string) => (await getPath(`/v1/summaries?from=${day}&to=${day}`)).body.items[0] as unknown
@@ -21,7 +15,7 @@ const as = async (edge: MemoryEdge, user: string) => {
 
 const open = async () => {
   const edge = await openMealsEdge()
-  return { edge, ...(await as(edge, 'ann')) }
+  return { edge, ...(await withMeals(edge, 'ann')) }
 }
 
 const typesOf = ({ events }: MemoryEdge) => events.map(({ type }) => type).filter((type) => !type.startsWith('Pat'))
