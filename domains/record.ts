@@ -3,6 +3,9 @@ import type { AppendRules } from '../producers/append-rules.ts'
 import type { Demo } from '../producers/demo/demo.ts'
 import type { Exporter } from '../producers/exporting.ts'
 import type { Values, Variables } from '../producers/variables.ts'
+import type { Clock } from '../processors/engine/ports/clock.ts'
+import type { Secrets } from '../processors/engine/ports/secrets.ts'
+import type { AskHandlers, CallBudget, RateWindow } from '../projections/ask.ts'
 import type { Importer } from '../projections/importing.ts'
 import type { Item } from '../projections/item.ts'
 import type { ItemFormatter } from '../projections/item-formatter.ts'
@@ -17,6 +20,10 @@ export interface DomainRecord {
   readonly partitions: Partitions
   /** The domain that folds the same log into points. Its generations are rebuilt and flipped independently of the main domain. */
   readonly series?: { readonly domain: Domain; readonly partitions: Partitions }
+  /** Further domains that fold the same log into tables of their own, with consumer groups of their own. */
+  readonly also?: readonly { readonly domain: Domain; readonly partitions: Partitions }[]
+  /** Stand-ins for the outside services of the domain. */
+  readonly localServices?: readonly LocalService[]
   /** Routes, tokens, authentication schemes, webhooks, device messages and live feeds. Absent if the domain accepts nothing over the network. */
   readonly edge?: Edge | ConfigurableEdge
   /** Reads the rows of other tables. Absent if the domain imports nothing. */
@@ -64,8 +71,35 @@ export interface ConfigurableEdge {
 export interface ConfiguredEdge {
   /** Returns the edge. If an outside service does not answer, the edge calls `failed` with the error. */
   edge(failed: (error: unknown) => void): Edge
+  /** Returns the handlers of the asks that the domain's folds return. Absent: the asks of the domain wait until a configured process calls them. */
+  asks?(outside: Outside): AskHandlers
   /** The checks of `tributary doctor` for the outside services that are configured. */
   readonly checks: readonly ServiceCheck[]
+}
+
+/** The functions that the program gives to handlers of asks. */
+export interface Outside {
+  readonly failed: (error: unknown) => void
+  readonly secrets: Secrets
+  /** The rate budget of one outside service. `name` is unique in the program. */
+  budget(name: string, windows: readonly RateWindow[]): CallBudget
+  readonly clock: Clock
+}
+
+/** A stand-in for an outside service on loopback, for tests and demonstrations. The command `tributary <name> [--port P]` runs it. */
+export interface LocalService {
+  readonly name: string
+  readonly about: string
+  /** The default port. */
+  readonly port: number
+  /** Starts the service on 127.0.0.1. `variables`: the configuration of a server that uses the service. */
+  start(options: { readonly port: number }): Promise<RunningService>
+}
+
+export interface RunningService {
+  readonly url: string
+  readonly variables: Readonly<Record<string, string>>
+  stop(): Promise<void>
 }
 
 /** One check of `tributary doctor`. */

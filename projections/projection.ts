@@ -1,4 +1,5 @@
 import type { Event } from '../schemas/event.ts'
+import type { Ask, AskKinds } from './ask.ts'
 import type { KeyOf } from './entity.ts'
 import type { Item, Key } from './item.ts'
 import type { Point, SeriesSpec } from './series.ts'
@@ -58,6 +59,7 @@ export interface Result {
   readonly items?: readonly Change[]
   readonly derived?: readonly Derived[]
   readonly timers?: readonly Timer[]
+  readonly asks?: readonly Ask[]
   /**
    * Points for the domain's series. The fold must return each point once. Events of other log keys must not return points
    * with the same dimensions.
@@ -119,6 +121,8 @@ export interface Domain {
   readonly keyedByPeople?: readonly string[]
   /** Finds personal data. Absent if the domain stores no personal data. */
   readonly personal?: PersonalItems
+  /** The kinds of asks that the folds return, besides `ENGINE_ASKS`. */
+  readonly asks?: AskKinds
 }
 
 /** The outcome of an event, as the sender of the event receives it. */

@@ -1,3 +1,4 @@
+import type { Ask } from '../../projections/ask.ts'
 import { bare, keyOf, sameItem, type Item, type Key } from '../../projections/item.ts'
 import { removed, type Change, type Derived, type Get, type Result, type Timer } from '../../projections/projection.ts'
 
@@ -10,6 +11,7 @@ export interface Work {
   put(item: Item): void
   remove(key: Key): void
   arm(timer: Timer): void
+  ask(ask: Ask): void
   derive(derived: Derived): void
   result(): Result
 }
@@ -18,6 +20,7 @@ export interface Work {
 export const startWork = (get: Get): Work => {
   const changes = new Map<string, Change>()
   const timers = new Map<string, Timer>()
+  const asks = new Map<string, Ask>()
   const derived: Derived[] = []
   const read: Get = <I extends Item>(key: Key) => {
     const change = changes.get(keyOf(key))
@@ -29,10 +32,12 @@ export const startWork = (get: Get): Work => {
     put: (item) => void changes.set(keyOf(item), bare(item)),
     remove: (key) => void changes.set(keyOf(key), removed(key)),
     arm: (timer) => void timers.set(timer.name, timer),
+    ask: (ask) => void asks.set(ask.name, ask),
     derive: (event) => void derived.push(event),
     result: () => ({
       ...(changes.size > 0 && { items: [...changes.values()].filter((change) => differs(change, get)) }),
       ...(timers.size > 0 && { timers: [...timers.values()] }),
+      ...(asks.size > 0 && { asks: [...asks.values()] }),
       ...(derived.length > 0 && { derived }),
     }),
   }

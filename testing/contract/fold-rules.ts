@@ -156,7 +156,7 @@ const domainItems = (items: Iterable<Stored>): readonly string[] =>
 const batchesDoNotMatter: Rule = async (subject) => {
   const { tableOf } = foldsOf(subject.record.domain, subject.record.partitions.keyIn)
   const codec = openCodec({ folder: subject.record.domain.schemas, schemas: subject.schemas ?? [] })
-  const deciders = decidersOf(subject.record.domain, rowRulesOf(subject.record.domain.table, codec))
+  const deciders = decidersOf(subject.record.domain, rowRulesOf(subject.record.domain, codec))
   const batch = fc.record({ size: fc.integer({ min: 1, max: 20 }), again: fc.nat({ max: 5 }) })
   await fc.assert(
     fc.asyncProperty(histories(subject), fc.infiniteStream(batch), async (events, batches) => {

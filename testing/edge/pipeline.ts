@@ -54,7 +54,7 @@ export interface MemoryPipeline extends MemoryTable {
 export const createMemoryPipeline = ({ clock, domain, schemas }: MemoryPipelineOptions): MemoryPipeline => {
   const codec = codecOf(domain, schemas)
   const { items, reader } = createMemoryTable(clock.now, domain.table)
-  const deciders = decidersOf(domain, rowRulesOf(domain.table, codec))
+  const deciders = decidersOf(domain, rowRulesOf(domain, codec))
   const events: Event[] = []
   const outcomes = new Map<number, Outcome>()
   const unsent: Event[] = []

@@ -103,7 +103,7 @@ export const batchesOf = (records: readonly LogRecord[], windowMs: number): read
 }
 
 const createFolding = ({ domain, codec }: CostParts, store: Store) => {
-  const deciders = decidersOf(domain, rowRulesOf(domain.table, codec))
+  const deciders = decidersOf(domain, rowRulesOf(domain, codec))
   const parked = new Set<string>()
   const isParked = (projection: string, key: string) =>
     parked.has(`${projection}#${key}`) || parked.has(`${EVERY_PROJECTION}#${key}`)

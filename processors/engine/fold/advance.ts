@@ -1,9 +1,10 @@
+import { earliest, NOTHING_DUE } from '../../../projections/outgoing-rows.ts'
 import { keyOf, type Key, type Stored } from '../../../projections/item.ts'
 import type { Series } from '../ports/series.ts'
 import { RejectedSpans, type Checkpoint, type SpanOutcome, type Store } from '../ports/store.ts'
 import { foldSpan, MISSING, type FoldedSpan, type ItemCache, type KeySpan } from './span.ts'
 
-export interface AdvancedSpan extends Pick<FoldedSpan, 'outcomes' | 'hasOutboxRows' | 'poison'> {
+export interface AdvancedSpan extends Pick<FoldedSpan, 'outcomes' | 'due' | 'poison'> {
   readonly span: KeySpan
 }
 
@@ -66,7 +67,7 @@ const mergeResult = (results: Map<KeySpan, AdvancedSpan>, span: KeySpan, folded:
   results.set(span, {
     span,
     outcomes: folded.outcomes.map((outcome, index) => outcome ?? earlier?.outcomes[index]),
-    hasOutboxRows: folded.hasOutboxRows || earlier?.hasOutboxRows === true,
+    due: earliest(folded.due, earlier?.due ?? NOTHING_DUE),
     ...(folded.poison === undefined ? {} : { poison: folded.poison }),
   })
 }

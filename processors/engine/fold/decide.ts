@@ -7,8 +7,8 @@ import {
   type Outcome,
   type Projection,
   type Result,
-  type Timer,
 } from '../../../projections/projection.ts'
+import { NOTHING_DUE, type Due, type OutgoingRows } from '../../../projections/outgoing-rows.ts'
 import type { Point } from '../../../projections/series.ts'
 import { HASHED_KEY, type Event } from '../../../schemas/event.ts'
 import type { Position } from '../ports/log.ts'
@@ -23,22 +23,24 @@ export interface Decision {
   readonly outcome: Outcome
   readonly changes: readonly Change[]
   readonly points: readonly Point[]
-  /** True if `changes` contains rows for the outbox. */
-  readonly hasOutboxRows: boolean
+  readonly due: Due
 }
 
 /** Functions of other engine folders for the rows that an event writes. The caller passes them, so that `fold/` imports no other folder. */
 export interface RowRules {
-  /** Returns rows for the derived events of a result. Undefined if derived events are not sent. */
-  readonly outbox: ((logged: LoggedEvent, result: Result, projection: string) => readonly Item[]) | undefined
-  /** Returns the changes of rows for the timers that an event sets and cancels. */
-  readonly timers: (logged: LoggedEvent, timers: readonly Timer[], get: Get) => readonly Change[]
+  /** Returns the changes of rows for the derived events, timers and asks of a result. Undefined if it has none. */
+  readonly outgoing: (cause: Cause, result: Result, get: Get) => OutgoingRows | undefined
   /** Returns the size of a change in bytes. Throws a fault that parks the key if no store can store the change. */
   readonly measure: (change: Change) => number
   /** True if only one event ever writes this row. Such a row is not loaded before it is written. */
   readonly isWrittenOnce: (key: Key) => boolean
   /** True if a removal of this row writes a tombstone. */
   readonly leavesTombstone: (key: Key) => boolean
+}
+
+/** An event whose fold returned a result, and the projection of the fold. */
+export interface Cause extends LoggedEvent {
+  readonly projection: string
 }
 
 export interface Decider extends RowRules {
@@ -81,16 +83,18 @@ const judge = (decider: Decider, logged: LoggedEvent, get: Get): Decision => {
   if (result.refusal !== undefined) return notApplied(decider, logged, { kind: 'refused', refusal: result.refusal })
   if (result.duplicate) return notApplied(decider, logged, { kind: 'duplicate', of: logged.event.meta.eventId })
   const items = result.items ?? NO_CHANGES
-  const timers = result.timers === undefined ? NO_CHANGES : decider.timers(logged, result.timers, get)
-  const rows = decider.outbox?.(logged, result, decider.projection.name) ?? NO_CHANGES
-  // Counts the derived events instead of their outbox rows: a build writes no outbox rows and must reach the same decision.
-  const count = items.length + timers.length + (result.derived?.length ?? 0)
+  const { derived, timers, asks } = result
+  const rows =
+    derived === undefined && timers === undefined && asks === undefined
+      ? undefined
+      : decider.outgoing({ ...logged, projection: decider.projection.name }, result, get)
+  const count = items.length + (rows?.count ?? 0)
   if (count > MAX_CHANGES) return notApplied(decider, logged, { kind: 'refused', refusal: tooManyChanges(count) })
   return {
     outcome: APPLIED,
-    changes: timers.length + rows.length === 0 ? items : [...items, ...timers, ...rows],
+    changes: rows === undefined ? items : [...items, ...rows.changes],
     points: result.points ?? NO_POINTS,
-    hasOutboxRows: rows.length > 0,
+    due: rows?.due ?? NOTHING_DUE,
   }
 }
 
@@ -142,7 +146,7 @@ const notApplied = ({ decides, ttl }: Decider, logged: LoggedEvent, outcome: Out
     ? [{ ...outcomeKey(logged), ...attributesOf(outcome), [ttl]: expiryOf(logged.event) }]
     : NO_CHANGES,
   points: NO_POINTS,
-  hasOutboxRows: false,
+  due: NOTHING_DUE,
 })
 
 const attributesOf = (outcome: Outcome): { readonly [name: string]: string } => {

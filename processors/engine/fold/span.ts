@@ -1,3 +1,4 @@
+import { earliest, NOTHING_DUE, type Due } from '../../../projections/outgoing-rows.ts'
 import { isExpired, stamped, type Item, type Key, type Stored } from '../../../projections/item.ts'
 import type { Change, Get, Outcome } from '../../../projections/projection.ts'
 import { isRetriable } from '../../../schemas/fault.ts'
@@ -27,7 +28,7 @@ export interface FoldedSpan {
   readonly outcomes: readonly (Outcome | undefined)[]
   /** The points of the events that were not applied before. */
   readonly points: readonly Versioned[]
-  readonly hasOutboxRows: boolean
+  readonly due: Due
   /** The event that cannot be folded. The events after it are not folded. */
   readonly poison?: { readonly logged: LoggedEvent; readonly error: unknown }
   /** The keys to load before the span is folded again. If there are such keys, all other fields of the result are invalid. */
@@ -53,7 +54,7 @@ export const foldSpan = ({ decider, events }: KeySpan, cache: ItemCache): Folded
   const first = events[0]?.offset ?? 0
   let newest = -1
   let at = 0
-  let hasOutboxRows = false
+  let due = NOTHING_DUE
 
   const noted = (entry: Entry): Entry => {
     if (entry.now !== undefined && entry.now._pos > newest) newest = entry.now._pos
@@ -67,7 +68,7 @@ export const foldSpan = ({ decider, events }: KeySpan, cache: ItemCache): Folded
     chunks: entries.misses.length > 0 ? [] : chunks.close(),
     outcomes,
     points,
-    hasOutboxRows,
+    due,
     misses: entries.misses,
     contested: cache.isSoleWriter ? NO_KEYS : entries.contested(first),
     ...(poison === undefined ? {} : { poison }),
@@ -84,7 +85,7 @@ export const foldSpan = ({ decider, events }: KeySpan, cache: ItemCache): Folded
       if (!isApplied) chunks.add(decision.changes, touched, logged)
       if (!isApplied) for (const point of decision.points) points.push({ ...point, version: logged.offset + 1 })
       outcomes.push(isApplied ? undefined : decision.outcome)
-      hasOutboxRows ||= !isApplied && decision.hasOutboxRows
+      if (!isApplied) due = earliest(due, decision.due)
     } catch (error) {
       // A retriable fault is not caused by the event. So the event is not poison.
       if (isRetriable(error)) throw error

@@ -1,6 +1,6 @@
 import { isTombstone, type Item, type Key } from '../../../projections/item.ts'
 import { IDEM, isOutcome } from '../fold/keys.ts'
-import { DERIVED, isOutbox, isTimer } from '../outgoing/keys.ts'
+import { DERIVED, isAsk, isOutbox, isTimer } from '../outgoing/keys.ts'
 import { isParkedEntry } from '../poison/keys.ts'
 
 /**
@@ -12,7 +12,7 @@ export const isRequestOrOutbox = (key: Key): boolean =>
 
 /** True for a row that the engine writes in the table of a generation, next to the items of the domain. */
 export const isBookkeeping = (key: Key): boolean =>
-  isRequestOrOutbox(key) || isOutcome(key) || isParkedEntry(key) || isTimer(key)
+  isRequestOrOutbox(key) || isOutcome(key) || isParkedEntry(key) || isTimer(key) || isAsk(key)
 
 /** True for a row that depends on what was sent, healed or removed, and not only on the log. A verification skips such rows. */
 export const isTransient = (item: Item): boolean =>

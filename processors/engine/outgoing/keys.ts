@@ -3,12 +3,15 @@ import type { Position } from '../ports/log.ts'
 
 /**
  * The prefixes of rows in the table of a generation: `OUTBOX#` for derived events that are to be sent, `DERIVED#` for the positions of sent
- * derived events, `TIMER#` for timers by due time, `ARMED#` for timers by name. Domains never write under these prefixes.
+ * derived events, `TIMER#` for timers by due time, `ARMED#` for timers by name, `ASK#` for asks by priority and due time, `ASKED#` for asks
+ * by name. Domains never write under these prefixes.
  */
 const OUTBOX = 'OUTBOX#'
 export const DERIVED = 'DERIVED#'
 const TIMER = 'TIMER#'
 const ARMED = 'ARMED#'
+const ASK = 'ASK#'
+const ASKED = 'ASKED#'
 
 export const outboxPartition = (partition: number): string => `${OUTBOX}${partition}`
 
@@ -36,8 +39,19 @@ export const timerKey = (
 export const armedKey = (key: string, name: string): Key => ({ PK: `${ARMED}${key}`, SK: name })
 export const isTimer = ({ PK }: Key): boolean => PK.startsWith(TIMER) || PK.startsWith(ARMED)
 
+export const askPartition = (partition: number, priority: number): string => `${ASK}${partition}#${priority}`
+export const askKey = (
+  partition: number,
+  ask: { readonly at: number; readonly priority: number; readonly key: string; readonly name: string },
+): Key => ({
+  PK: askPartition(partition, ask.priority),
+  SK: `${new Date(ask.at).toISOString()}#${ask.key}#${ask.name}`,
+})
+export const askedKey = (key: string, name: string): Key => ({ PK: `${ASKED}${key}`, SK: name })
+export const isAsk = ({ PK }: Key): boolean => PK.startsWith(ASK) || PK.startsWith(ASKED)
+
 /**
  * True if a removal of this row leaves a tombstone. A `TIMER#` row leaves none: it is always removed together with its `ARMED#` row, whose
- * tombstone is enough. So a list of timers contains no tombstones.
+ * tombstone is enough. So a list of timers contains no tombstones. The same is true of `ASK#` and `ASKED#` rows.
  */
-export const leavesTombstone = ({ PK }: Key): boolean => !PK.startsWith(TIMER)
+export const leavesTombstone = ({ PK }: Key): boolean => !PK.startsWith(TIMER) && !PK.startsWith(ASK)

@@ -1,9 +1,9 @@
 import { v5 } from 'uuid'
 import type { Item } from '../../../projections/item.ts'
-import type { Derived, Result } from '../../../projections/projection.ts'
+import type { Derived } from '../../../projections/projection.ts'
 import type { Codec } from '../../../schemas/codec.ts'
 import { DERIVED_SOURCE, type Event, type EventMeta } from '../../../schemas/event.ts'
-import type { LoggedEvent } from '../fold/decide.ts'
+import type { Cause, LoggedEvent } from '../fold/decide.ts'
 import { outboxKey } from './keys.ts'
 
 /** The UUID namespace of the ids of derived events and timers. This value must never change, because each replay must compute the same ids. */
@@ -25,15 +25,15 @@ export type OutboxRow = Item & {
 /** True for a row whose event is to be sent. False for a row of kind `effect`: only earlier releases stored such rows, and nothing sends them. */
 export const isDerivedRow = (row: Item): row is OutboxRow => row['kind'] === 'derived'
 
-/** Returns one row per derived event of a result. */
+/** Returns one row per derived event. */
 export const outboxOf =
   (codec: Codec) =>
-  (logged: LoggedEvent, { derived = [] }: Result, projection: string): readonly OutboxRow[] =>
+  (cause: Cause, derived: readonly Derived[]): readonly OutboxRow[] =>
     derived.map((each, index) => ({
-      ...outboxKey(logged, projection, index),
-      ...derivedRow(codec, logged, each),
-      projection,
-      cause: logged.event.meta.key,
+      ...outboxKey(cause, cause.projection, index),
+      ...derivedRow(codec, cause, each),
+      projection: cause.projection,
+      cause: cause.event.meta.key,
     }))
 
 export const sentId = (cause: Event, purpose: string): string => v5(`${cause.meta.eventId}:${purpose}`, NAMESPACE)

@@ -38,11 +38,14 @@ export const timerChanges =
 /** The last instant that a timer can have. The texts of later instants do not sort by time. */
 const LAST = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
 
+/** True if the text of the instant sorts by time, so that a row can have it in its sort key. */
+export const isInstantOfRow = (at: number): boolean => at >= 0 && at <= LAST
+
 type Armable = Timer & { readonly at: number; readonly event: NonNullable<Timer['event']> }
 
 const timerRow = (codec: Codec, { event: cause, partition }: LoggedEvent, { name, at, event }: Armable): TimerRow => {
   const { key } = cause.meta
-  if (!(at >= 0 && at <= LAST))
+  if (!isInstantOfRow(at))
     throw new Fault(
       'bad-timer',
       `The timer "${name}" of ${key} is set to ${at}, which is not between the years 1970 and 9999. Fix the fold.`,

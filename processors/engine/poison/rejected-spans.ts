@@ -1,3 +1,4 @@
+import { earliest, NOTHING_DUE } from '../../../projections/outgoing-rows.ts'
 import type { Outcome } from '../../../projections/projection.ts'
 import { advance, unmovedCheckpoint, type AdvanceParts } from '../fold/advance.ts'
 
@@ -8,9 +9,9 @@ import { advance, unmovedCheckpoint, type AdvanceParts } from '../fold/advance.t
 export const isolateRejected: NonNullable<AdvanceParts['isolate']> = async (parts, span, error) => {
   const [only] = span.events
   if (span.events.length === 1 && only !== undefined)
-    return { span, outcomes: [], hasOutboxRows: false, poison: { logged: only, error } }
+    return { span, outcomes: [], due: NOTHING_DUE, poison: { logged: only, error } }
   const outcomes: (Outcome | undefined)[] = []
-  let hasOutboxRows = false
+  let due = NOTHING_DUE
   for (const event of span.events) {
     const [advanced] = await advance({
       ...parts,
@@ -18,8 +19,8 @@ export const isolateRejected: NonNullable<AdvanceParts['isolate']> = async (part
       ...(parts.checkpoint && { checkpoint: unmovedCheckpoint(parts.checkpoint) }),
     })
     outcomes.push(...(advanced?.outcomes ?? []))
-    hasOutboxRows ||= advanced?.hasOutboxRows === true
-    if (advanced?.poison !== undefined) return { span, outcomes, hasOutboxRows, poison: advanced.poison }
+    due = earliest(due, advanced?.due ?? NOTHING_DUE)
+    if (advanced?.poison !== undefined) return { span, outcomes, due, poison: advanced.poison }
   }
-  return { span, outcomes, hasOutboxRows }
+  return { span, outcomes, due }
 }

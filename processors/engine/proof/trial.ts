@@ -25,7 +25,13 @@ export const tryEvents = async (
   { domain, codec, log, store }: TrialParts,
   events: readonly Event[],
 ): Promise<readonly Outcome[]> => {
-  const deciders = decidersOf(domain, { ...rowRulesOf(domain.table, codec), outbox: undefined })
+  const rules = rowRulesOf(domain, codec)
+  // The derived events are counted and not encoded, because a key that seals them may not be in memory.
+  const outgoing: typeof rules.outgoing = (cause, { derived = [], ...result }, get) => {
+    const rows = rules.outgoing(cause, result, get)
+    return rows && { ...rows, count: rows.count + derived.length }
+  }
+  const deciders = decidersOf(domain, { ...rules, outgoing })
   const names = [EVERY_PROJECTION, ...domain.projections.map(({ name }) => name)]
   const parking = [...new Set(events.map(({ meta }) => meta.key))].flatMap((key) =>
     names.map((name) => ({ key, at: parkedKey(log.partitionOf(key), name, key) })),

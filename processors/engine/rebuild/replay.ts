@@ -4,7 +4,7 @@ import { isRetriable } from '../../../schemas/fault.ts'
 import { APPLIED, decide, decidersOf, type Decider, type LoggedEvent } from '../fold/decide.ts'
 import { readRecord, type Poison } from '../fold/sort.ts'
 import type { UnsentEvents } from '../generations/generation.ts'
-import { rowRulesOf } from '../outgoing/row-rules.ts'
+import { rowRulesOf, type IsSent } from '../outgoing/row-rules.ts'
 import { parkedFrom, parkedName, type Parked, type StoredParked } from '../poison/parked-entry.ts'
 import { EVERY_PROJECTION, type LogRecord } from '../ports/log.ts'
 import type { BuildParts } from './build.ts'
@@ -57,8 +57,8 @@ export const createReplay = (
   { domain, codec, unsent }: Pick<BuildParts, 'domain' | 'codec' | 'unsent'>,
   { items, points, parked, parkedBefore, through }: Folding,
 ): Replay => {
-  const rules = rowRulesOf(domain.table, codec)
-  const deciders = decidersOf(domain, { ...rules, outbox: onlyUnsent(rules.outbox, unsent) })
+  const rules = rowRulesOf(domain, codec, onlyUnsent(unsent))
+  const deciders = decidersOf(domain, rules)
   const parkedEntries = new Map(
     parkedBefore.map((entry) => [parkedName(entry), { entry: { ...entry, through }, behind: 0 }]),
   )
@@ -141,22 +141,14 @@ const apply = (
   }
 }
 
-/**
- * Returns outbox rows only for unsent events. The derived events of all other events are encoded too, because a derived event that cannot
- * be encoded parks the key, as in a processor.
- */
+/** Returns true for the events whose derived events the serving generation does not send. */
 const onlyUnsent =
-  (outbox: Decider['outbox'], unsent: readonly UnsentEvents[] = []): NonNullable<Decider['outbox']> =>
-  (logged, result, projection) => {
-    const rows = outbox?.(logged, result, projection) ?? []
-    const { key } = logged.event.meta
-    const isUnsent = (each: UnsentEvents): boolean =>
-      (each.key ?? key) === key &&
-      (each.partition ?? logged.partition) === logged.partition &&
-      each.offset <= logged.offset
-    return unsent.some(
-      (each) => isUnsent(each) && (each.projection === projection || each.projection === EVERY_PROJECTION),
+  (unsent: readonly UnsentEvents[] = []): IsSent =>
+  ({ event: { meta }, partition, offset, projection }) =>
+    unsent.some(
+      (each) =>
+        (each.key ?? meta.key) === meta.key &&
+        (each.partition ?? partition) === partition &&
+        each.offset <= offset &&
+        (each.projection === projection || each.projection === EVERY_PROJECTION),
     )
-      ? rows
-      : []
-  }

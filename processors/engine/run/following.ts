@@ -1,3 +1,4 @@
+import type { Due } from '../../../projections/outgoing-rows.ts'
 import { EVERY_PROJECTION, type Log } from '../ports/log.ts'
 import { openUndamaged, type Opening, type OpenGeneration } from './open-generations.ts'
 import type { PipelineParts } from './pipeline-parts.ts'
@@ -18,14 +19,14 @@ export interface FollowingParts {
   readonly parts: PipelineParts
   readonly log: Log
   readonly generation: (generation: number) => Promise<OpenGeneration>
-  /** Called after a batch has written outbox rows, so that the sender sends them at once. */
-  readonly wakeSender: () => void
+  /** Called after each batch, so that the roles send at once the rows of the batch that are due. */
+  readonly wake: (due: Due) => void
 }
 
 /** How often to check whether a table still contains the writes of this process. */
 const CONFIRM_MS = 5_000
 
-export const createFollowing = ({ parts, log, generation, wakeSender }: FollowingParts): Following => {
+export const createFollowing = ({ parts, log, generation, wake }: FollowingParts): Following => {
   const { domain, control, clock, observer } = parts
   const running = new Map<number, Processor>()
   const reported = new Set<number>()
@@ -57,7 +58,7 @@ export const createFollowing = ({ parts, log, generation, wakeSender }: Followin
     const added = own.filter((number) => !running.has(number))
     const serving = added.length === 0 ? 0 : (await control.serving(domain.name)).generation
     for (const each of await openUndamaged(added, { generation, serving, damaged })) {
-      running.set(each.generation, await follow({ parts, log, wakeSender }, each))
+      running.set(each.generation, await follow({ parts, log, wake }, each))
     }
     for (const [number, processor] of running) {
       if (own.includes(number)) continue
@@ -78,7 +79,7 @@ export const createFollowing = ({ parts, log, generation, wakeSender }: Followin
 }
 
 const follow = async (
-  { parts, log, wakeSender }: Omit<FollowingParts, 'generation'>,
+  { parts, log, wake }: Omit<FollowingParts, 'generation'>,
   { generation, store, series, outcomes }: OpenGeneration,
 ): Promise<Processor> => {
   const { domain, stores, codec, clock, observer, verdicts, processName } = parts
@@ -109,7 +110,7 @@ const follow = async (
     batchFolded: (result) => {
       outcomes.recordBatch(result)
       observer.batchFolded(domain.name, generation, result)
-      if (result.hasOutboxRows) wakeSender()
+      wake(result.due)
     },
     parked: (parked) => observer.parked(domain.name, parked),
   })

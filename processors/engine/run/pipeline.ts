@@ -65,7 +65,7 @@ export const openPipeline = async (parts: PipelineParts): Promise<Pipeline> => {
   const endsAtStart = parts.readOnly === true ? new Map<number, number>() : await endsOf(log)
   let isProcessing = false
   const sending = createSending(parts, { log, partitions: identity.partitions, generation })
-  const following = createFollowing({ parts, log, generation, wakeSender: sending.wake })
+  const following = createFollowing({ parts, log, generation, wake: sending.wake })
   const serving = await openServing({
     domain,
     control,

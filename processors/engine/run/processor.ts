@@ -34,7 +34,7 @@ export interface Processor {
 export const startProcessor = async (parts: ProcessorParts): Promise<Processor> => {
   const { domain, generation, log, store, series, codec, clock, failed = () => {} } = parts
   const stalls = createStalls()
-  const deciders = decidersOf(domain, rowRulesOf(domain.table, codec))
+  const deciders = decidersOf(domain, rowRulesOf(domain, codec))
   const partitions = new Map<number, AssignedPartition>()
   const stopping = new AbortController()
 

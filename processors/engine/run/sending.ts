@@ -1,3 +1,4 @@
+import type { Due } from '../../../projections/outgoing-rows.ts'
 import { createLedger } from '../outgoing/ledger.ts'
 import { startSender, type SendingGenerations } from '../outgoing/sender.ts'
 import { startTimers } from '../outgoing/timers.ts'
@@ -34,7 +35,11 @@ export const createSending = (
   let sender: Polling | undefined
   let timers: Polling | undefined
   return {
-    wake: () => sender?.wake(),
+    /** Starts a round of each role that has rows to send now. */
+    wake: (due: Due) => {
+      if (due.sender !== undefined) sender?.wake()
+      if (due.timers !== undefined && due.timers <= clock.now()) timers?.wake()
+    },
     start(role: 'sender' | 'timers'): void {
       if (role === 'timers') timers ??= startTimers({ ...common, pollMs: paces.timersMs, store })
       else sender ??= startSender({ ...common, pollMs: paces.senderMs, sendingGenerations, ttl: domain.table.ttl })

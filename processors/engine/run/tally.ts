@@ -1,3 +1,4 @@
+import { earliest, NOTHING_DUE, type Due } from '../../../projections/outgoing-rows.ts'
 import type { Outcome } from '../../../projections/projection.ts'
 import { messageOf } from '../../../schemas/fault.ts'
 import type { AdvancedSpan } from '../fold/advance.ts'
@@ -16,7 +17,8 @@ export interface BatchResult {
   readonly events: number
   readonly parked: number
   readonly conflicts: number
-  readonly hasOutboxRows: boolean
+  /** When the sender, the timers and the fetcher have rows of this batch to send. */
+  readonly due: Due
   /** `recordedAt` of the newest event in epoch milliseconds. 0 if no event could be read. */
   readonly newest: number
 }
@@ -32,7 +34,7 @@ export const createTally = (records: readonly LogRecord[]): Tally => {
   const exceptions = new Map<number, Outcome | undefined>()
   let parked = 0
   let conflicts = 0
-  let hasOutboxRows = false
+  let due = NOTHING_DUE
   let newest = 0
 
   const addParked = (offset: number, reason: string, behind = false) => {
@@ -42,8 +44,8 @@ export const createTally = (records: readonly LogRecord[]): Tally => {
     if (known?.kind !== 'parked' || known.behind === true || !behind)
       exceptions.set(offset, behind ? { kind: 'parked', reason, behind } : { kind: 'parked', reason })
   }
-  const addSpan = ({ span, outcomes, poison, hasOutboxRows: hasRows }: AdvancedSpan) => {
-    hasOutboxRows ||= hasRows
+  const addSpan = ({ span, outcomes, poison, due: ofSpan }: AdvancedSpan) => {
+    due = earliest(due, ofSpan)
     for (const [index, { offset, event }] of span.events.entries()) {
       if (event.meta.recordedAt > newest) newest = event.meta.recordedAt
       if (index >= outcomes.length)
@@ -72,7 +74,7 @@ export const createTally = (records: readonly LogRecord[]): Tally => {
       events: records.length,
       parked,
       conflicts,
-      hasOutboxRows,
+      due,
       newest,
     }),
   }

@@ -18,7 +18,7 @@ const PASSED = {
   events: 5,
   parked: 0,
   conflicts: 1,
-  hasOutboxRows: false,
+  due: {},
   newest: NOON,
 }
 

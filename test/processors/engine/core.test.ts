@@ -11,9 +11,9 @@ const files = CORE.flatMap((chapter) =>
   })),
 )
 
-test('the core has fewer than 1,000 lines', () => {
+test('the core has fewer than 1,100 lines', () => {
   const lines = files.reduce((sum, { text }) => sum + text.trimEnd().split('\n').length, 0)
-  expect(lines).toBeLessThan(1_000)
+  expect(lines).toBeLessThan(1_100)
 })
 
 test('the core imports no other chapter of the engine', () => {

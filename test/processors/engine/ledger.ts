@@ -93,7 +93,7 @@ export const jsonCodec: Codec = {
   decode: (value) => JSON.parse(Buffer.from(value).toString()) as Event,
 }
 
-const deciders = decidersOf(ledger, { ...rowRulesOf(ledger.table, jsonCodec), outbox: undefined, timers: () => [] })
+const deciders = decidersOf(ledger, { ...rowRulesOf(ledger, jsonCodec), outgoing: () => undefined })
 export const accounts = deciders[0] as Decider
 export const activity = deciders[1] as Decider
 

@@ -11,7 +11,7 @@ import { memoryStore, type MemoryStore } from '../../../../testing/memory-store.
 import { virtualClock } from '../virtual-clock.ts'
 import { rowRulesOf } from '../../../../processors/engine/outgoing/row-rules.ts'
 
-const [accounts] = decidersOf(ledger, rowRulesOf(ledger.table, jsonCodec)) as [Decider, Decider]
+const [accounts] = decidersOf(ledger, rowRulesOf(ledger, jsonCodec)) as [Decider, Decider]
 const move = (id: string) => eventOf('Moved', { to: 'b', amount: 5 }, { id })
 const fold = (store: MemoryStore, events: Parameters<typeof logRecords>[0], first = 0) =>
   advance({ store, spans: [{ decider: accounts, key: 'a', events: logRecords(events, first) }] })

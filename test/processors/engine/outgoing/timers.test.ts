@@ -9,7 +9,7 @@ import { memoryStore, type MemoryStore } from '../../../../testing/memory-store.
 import { virtualClock } from '../virtual-clock.ts'
 import { rowRulesOf } from '../../../../processors/engine/outgoing/row-rules.ts'
 
-const [accounts] = decidersOf(ledger, rowRulesOf(ledger.table, jsonCodec)) as [Decider, Decider]
+const [accounts] = decidersOf(ledger, rowRulesOf(ledger, jsonCodec)) as [Decider, Decider]
 const fold = (store: MemoryStore, events: Parameters<typeof logRecords>[0], first = 0) =>
   advance({ store, spans: [{ decider: accounts, key: 'a', events: logRecords(events, first) }] })
 const remind = (at: number | null, id: string) => eventOf('Reminded', { at }, { id })

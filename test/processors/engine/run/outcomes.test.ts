@@ -28,7 +28,7 @@ const passed = (
   events: next - from,
   parked: 0,
   conflicts: 0,
-  hasOutboxRows: false,
+  due: {},
   newest: 0,
 })
 const sent = (offset: number) => ({ partition: 0, offset, key: 'a' })
