@@ -6,7 +6,6 @@ export type {
   ConfiguredEdge,
   DomainRecord,
   Edge,
-  Partitions,
   ServiceCheck,
   WriteWorkload,
 } from '../domains/record.ts'
@@ -21,7 +20,7 @@ export { getAll, oncePerReader, pageOf, partition } from '../projections/entity.
 export type { Entity, KeyOf, Paging, Range } from '../projections/entity.ts'
 export type { Item, Key } from '../projections/item.ts'
 export type { IndexSpec, KindSpec, Page, Query, Reader, TableSpec } from '../projections/table.ts'
-export { inUser, isUser, userIn, userPartition } from '../projections/access/keys.ts'
+export { inUser, isUser, USER_PARTITIONS, userIn, userPartition } from '../projections/access/keys.ts'
 export { ACCESS_KINDS, TOKEN_INDEX, TTL } from '../projections/access/table.ts'
 export { dayNumberOf, isoOf, msOf, startOf, utcDateOf } from '../projections/instant.ts'
 export { KEY } from '../projections/personal.ts'
@@ -35,6 +34,7 @@ export type {
   Domain,
   Folds,
   Get,
+  Partitions,
   PersonalItems,
   Projection,
   Result,

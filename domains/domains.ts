@@ -8,20 +8,19 @@ import type { Domain } from '../projections/projection.ts'
 import { isProgramTable, PROGRAM_TABLES } from '../projections/table.ts'
 import { Fault } from '../schemas/fault.ts'
 import type { DomainSimulation } from '../simulation/domain.ts'
-import type { DomainRecord, Partitions } from './record.ts'
+import { furtherDomains, type DomainRecord } from './record.ts'
 
 /** The domains that this program runs, with their records. */
 export interface Domains {
   /** The value of `TRIBUTARY_DOMAINS` that selects these domains. A worker thread uses it to load the same domains. Undefined: all of the package. */
   readonly selection?: string | undefined
   readonly records: readonly DomainRecord[]
-  /** All domains in the order of the records. Each domain is followed by the domain of its series, if it has one. */
+  /** All domains in the order of the records. The domain of each record is followed by the further domains of the record: `series` and `also`. */
   readonly all: readonly Domain[]
   /** All functions of this object that receive a name throw the fault `bad-usage` if no domain has this name. */
   named(name: string): Domain
-  partitionsOf(name: string): Partitions
-  /** True if the domain is the `series` of a record, and folds the log of the record's main domain. */
-  isSeries(name: string): boolean
+  /** True if the domain is the `series` of a record or is in its `also`. It folds the log of the record's main domain, and has no log or edge of its own. */
+  isFurther(name: string): boolean
   /** The name of the domain that contains the series of this domain. Undefined if this domain has no series. */
   seriesOf(name: string): string | undefined
   /** The formatter for items with this sort key. Undefined if there is none: then `explain` prints each changed attribute. */
@@ -35,10 +34,9 @@ export interface Domains {
 }
 
 export const createDomains = (records: readonly DomainRecord[]): Domains => {
-  const entries = records.flatMap((record) => [
-    { record, domain: record.domain, partitions: record.partitions },
-    ...(record.series === undefined ? [] : [{ record, ...record.series }]),
-  ])
+  const entries = records.flatMap((record) =>
+    [record.domain, ...furtherDomains(record)].map((domain) => ({ record, domain })),
+  )
   const all = entries.map(({ domain }) => domain)
   requireNames(records)
   requireDistinctDomains(records, all)
@@ -52,10 +50,13 @@ export const createDomains = (records: readonly DomainRecord[]): Domains => {
   }
   const namesWith = (part: keyof DomainRecord): readonly string[] =>
     records.filter((record) => record[part] !== undefined).map(({ domain }) => domain.name)
-  const isSeries = (name: string): boolean => entry(name).record.series?.domain.name === name
-  /** A part of the domain's record. Throws a fault if the record does not have it, or if the domain is a series domain. */
+  const isFurther = (name: string): boolean => {
+    const { record, domain } = entry(name)
+    return record.domain !== domain
+  }
+  /** A part of the domain's record. Throws a fault if the record does not have it, or if the domain is a further domain of the record. */
   const partOf = <P extends 'importer' | 'exporter'>(name: string, part: P): NonNullable<DomainRecord[P]> => {
-    const found = isSeries(name) ? undefined : entry(name).record[part]
+    const found = isFurther(name) ? undefined : entry(name).record[part]
     if (found !== undefined) return found
     const [code, verb] = part === 'importer' ? ['import-unknown', 'import'] : ['export-unknown', 'export']
     throw new Fault(
@@ -68,19 +69,18 @@ export const createDomains = (records: readonly DomainRecord[]): Domains => {
     all,
     named: (name) => entry(name).domain,
     recordOf: (name) => entry(name).record,
-    isSeries,
-    partitionsOf: (name) => entry(name).partitions,
-    seriesOf: (name) => (isSeries(name) ? undefined : entry(name).record.series?.domain.name),
+    isFurther,
+    seriesOf: (name) => (isFurther(name) ? undefined : entry(name).record.series?.name),
     formatterOf: (name, sk) =>
-      isSeries(name) ? undefined : entry(name).record.formatters?.find((each) => sk?.startsWith(each.sk) === true),
+      isFurther(name) ? undefined : entry(name).record.formatters?.find((each) => sk?.startsWith(each.sk) === true),
     importerOf: (name) => partOf(name, 'importer'),
     exporterOf: (name) => partOf(name, 'exporter'),
     appendRulesOf(name) {
       const { record } = entry(name)
-      if (record.appendRules !== undefined && !isSeries(name)) return record.appendRules
+      if (record.appendRules !== undefined && !isFurther(name)) return record.appendRules
       throw new Fault(
         'bad-usage',
-        isSeries(name)
+        isFurther(name)
           ? `${name} has no log of its own: append to ${record.domain.name}, whose log it folds.`
           : `No event can be appended to ${name} by hand: its record has no rules for it (appendRules).`,
       )
@@ -118,6 +118,13 @@ const requireDistinctDomains = (records: readonly DomainRecord[], all: readonly 
     'log topic',
     records.map(({ domain }) => ({ value: domain.topic, owner: ownerOf(domain) })),
   )
+  for (const { domain, ...record } of records)
+    for (const { name, topic } of furtherDomains(record))
+      if (topic !== domain.topic)
+        throw new Fault(
+          'bad-config',
+          `The domain ${name} has the log topic ${topic}, but the record of ${domain.name} lists it as a further domain of ${domain.topic}. Give both the same topic, or give ${name} a record of its own.`,
+        )
   const reserved = all.find(({ table }) => isProgramTable(table))
   if (reserved !== undefined)
     throw new Fault(

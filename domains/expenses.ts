@@ -3,13 +3,11 @@ import { expensesAppendRules } from '../producers/expenses/append-rules.ts'
 import { expensesExporter } from '../producers/expenses/export.ts'
 import { balanceFormatter } from '../projections/expenses/statement.ts'
 import { expensesImporter } from '../projections/expenses/import/importer.ts'
-import { logKeyOf } from '../projections/expenses/keys.ts'
 import { expensesServices } from './expenses/services.ts'
 import type { DomainRecord } from './record.ts'
 
 export const expensesRecord: DomainRecord = {
   domain: expenses,
-  partitions: { keyIn: logKeyOf, example: 'GROUP#0b6f3c1e-5d0a-4a53-9d53-6f1f0f7a2c11 or USER#4711' },
   edge: expensesServices,
   importer: expensesImporter,
   exporter: expensesExporter,

@@ -1,13 +1,11 @@
 import { meals } from '../processors/meals/domain.ts'
 import { mealsAppendRules } from '../producers/meals/append-rules.ts'
 import { mealsEdge } from '../producers/meals/edge.ts'
-import { userIn, userPartition } from '../projections/access/keys.ts'
 import { mealsImporter } from '../projections/meals/importer.ts'
 import type { DomainRecord } from './record.ts'
 
 export const mealsRecord: DomainRecord = {
   domain: meals,
-  partitions: { of: (user) => [userPartition(user)], keyIn: userIn, example: 'USER#ada' },
   edge: mealsEdge,
   importer: mealsImporter,
   appendRules: mealsAppendRules,

@@ -17,11 +17,13 @@ import type { DomainSimulation } from '../simulation/domain.ts'
 export interface DomainRecord {
   /** The topic, table, schemas and folds of the domain. */
   readonly domain: Domain
-  readonly partitions: Partitions
   /** The domain that folds the same log into points. Its generations are rebuilt and flipped independently of the main domain. */
-  readonly series?: { readonly domain: Domain; readonly partitions: Partitions }
-  /** Further domains that fold the same log into tables of their own, with consumer groups of their own. */
-  readonly also?: readonly { readonly domain: Domain; readonly partitions: Partitions }[]
+  readonly series?: Domain
+  /**
+   * Further domains that fold the same log into tables of their own, with consumer groups of their own. Their generations are rebuilt and
+   * flipped independently, and the main domain works without them.
+   */
+  readonly also?: readonly Domain[]
   /** Stand-ins for the outside services of the domain. */
   readonly localServices?: readonly LocalService[]
   /** Routes, tokens, authentication schemes, webhooks, device messages and live feeds. Absent if the domain accepts nothing over the network. */
@@ -41,6 +43,10 @@ export interface DomainRecord {
   /** Workloads whose write units `npm run bench writes` counts. */
   readonly benchmarks?: () => Promise<readonly WriteWorkload[]>
 }
+
+/** The domains that fold the log of the record's main domain into tables of their own. */
+export const furtherDomains = ({ series, also = [] }: Pick<DomainRecord, 'series' | 'also'>): readonly Domain[] =>
+  series === undefined ? also : [series, ...also]
 
 /** Events of one domain whose write units are counted. */
 export interface WriteWorkload {
@@ -114,16 +120,6 @@ export const configurableEdge = <V extends Variables>(
   variables: V,
   configure: (values: Values<V>, mistakes: string[]) => ConfiguredEdge,
 ): ConfigurableEdge => ({ variables, configure: (values, mistakes) => configure(values as Values<V>, mistakes) })
-
-/** Relates the partitions of a domain's table to the keys of its log. */
-export interface Partitions {
-  /** Every partition that contains items of one log key. Absent if the log key does not determine all of its partitions. */
-  readonly of?: (key: string) => readonly string[]
-  /** The log key from which an item, or every item of a partition, is derived. Undefined if it cannot be determined. */
-  readonly keyIn: (pk: string, item?: Item) => string | undefined
-  /** A partition key for error texts, such as `USER#ada`. */
-  readonly example: string
-}
 
 /** Every copy of this package uses the same symbol, so that one copy recognizes a domain record that another copy declared. */
 const DECLARED_BY = Symbol.for('tributary.declared-by')

@@ -97,11 +97,22 @@ export interface PersonalItems {
   hasPersonalData(item: Item, subject: string): boolean
 }
 
+/** Relates the partitions of a domain's table to the keys of its log. */
+export interface Partitions {
+  /** Every partition that contains items of one log key. Absent if the log key does not determine all of its partitions. */
+  readonly of?: (key: string) => readonly string[]
+  /** The log key from which an item, or every item of a partition, is derived. Undefined if it cannot be determined. */
+  readonly keyIn: (pk: string, item?: Item) => string | undefined
+  /** A partition key for error texts, such as `USER#ada`. */
+  readonly example: string
+}
+
 /** The part of a domain that the engine uses: its name, topic, table, schemas and folds. */
 export interface Domain {
   readonly name: string
   readonly topic: string
   readonly table: TableSpec
+  readonly partitions: Partitions
   /** The folder with the `.avdl` files and the `lock.json` of the domain, for a domain in its own package. Default: the schemas of this program. */
   readonly schemas?: URL
   /** The number of the fold version. Raise it only if the folds return other results for events that are already folded. */

@@ -163,6 +163,7 @@ export const toyDomain = (release: Release): Domain => ({
   name: 'shops',
   topic: 'shops.events',
   table: { name: 'shops', ttl: 'ttl', indexes: [] },
+  partitions: { keyIn: (pk) => pk.slice('SHOP#'.length), example: 'SHOP#a' },
   foldVersion: 1,
   projections: [
     projection<Exclude<ShopEvent, DoorbellRang>>('stock', {

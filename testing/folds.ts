@@ -61,18 +61,13 @@ export interface FoldedExample {
 /**
  * Folds the events of a domain one by one, without an engine. Throws if a fold breaks a law. A fold must not change an item that it read, read
  * or write an item of another projection, write an item of another log key or the same item twice, or change items and refuse the event.
- * `keyIn` returns the log key of an item (`partitions.keyIn` of the record). `nameOf` returns the name of an item in expectations. Default of
- * `nameOf`: `PK / SK`.
+ * `nameOf` returns the name of an item in expectations. Default: `PK / SK`.
  */
-export const foldsOf = (
-  ownDomain: Domain,
-  keyIn: (pk: string, item: Item) => string | undefined,
-  nameOf: (key: Key) => string = fullName,
-): Folds => {
-  const fold = (domain: Domain, parts: Omit<Fold, 'domain' | 'keyIn'>): readonly Result[] =>
+export const foldsOf = (ownDomain: Domain, nameOf: (key: Key) => string = fullName): Folds => {
+  const fold = (domain: Domain, parts: Omit<Fold, 'domain'>): readonly Result[] =>
     domain.projections
       .filter(({ folds }) => folds[parts.event.type] !== undefined)
-      .map((projection) => foldBy(projection, { ...parts, domain, keyIn }))
+      .map((projection) => foldBy(projection, { ...parts, domain }))
   const foldInto: Folds['foldInto'] = (table, event, position, domain = ownDomain) =>
     fold(domain, { table, event, position, onRead: () => {} })
 
@@ -109,11 +104,10 @@ interface Fold {
   readonly position: number
   readonly domain: Domain
   readonly onRead: (key: Key) => void
-  readonly keyIn: (pk: string, item: Item) => string | undefined
 }
 
 /** Folds one event by one projection. The fold receives frozen items, so that a fold that changes an item throws. */
-const foldBy = (projection: Projection, { table, event, position, domain, onRead, keyIn }: Fold): Result => {
+const foldBy = (projection: Projection, { table, event, position, domain, onRead }: Fold): Result => {
   const written = writers.get(table) ?? new Map<string, string>()
   writers.set(table, written)
   const isOwn = (key: Key): boolean => (written.get(keyOf(key)) ?? projection.name) === projection.name
@@ -135,7 +129,7 @@ const foldBy = (projection: Projection, { table, event, position, domain, onRead
     written.set(keyOf(change), projection.name)
     if ('_removed' in change) table.delete(keyOf(change))
     else {
-      const key = keyIn(PK, change)
+      const key = domain.partitions.keyIn(PK, change)
       insist(key === event.meta.key, `An event of ${event.meta.key} writes an item of ${String(key)}: ${PK} ${SK}`)
       table.set(keyOf(change), deepFreeze({ ...change, _pos: position }))
     }

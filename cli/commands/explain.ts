@@ -1,5 +1,4 @@
 import { fieldChanges } from '../../processors/engine/proof/differences.ts'
-import type { Partitions } from '../../domains/record.ts'
 import { historyOf, type Touched, type ExplainedEvent } from '../../processors/engine/proof/history.ts'
 import { isExpired, type Stored, type Value } from '../../projections/item.ts'
 import type { Lines, ItemFormatter } from '../../projections/item-formatter.ts'
@@ -36,12 +35,10 @@ interface Explained {
 
 /** Folds one key of the log and shows each change of an item, up to now, a time or a position. */
 export const explain = async (context: Context, options: ExplainOptions): Promise<Exit> => {
-  const { name, table, series } = context.domains.named(options.domain)
+  const { name, table, series, partitions } = context.domains.named(options.domain)
   const { limit, check } = limitOf(options.asOf)
   await forEachDomain(context, name, async (access) => {
-    const key =
-      context.domains.partitionsOf(name).keyIn(options.pk) ??
-      (await keyOfItems(access, options, context.domains.partitionsOf(name)))
+    const key = partitions.keyIn(options.pk) ?? (await keyOfItems(access, options))
     await check(access.log, key)
     const found = await gather(access, {
       key,
@@ -71,8 +68,8 @@ const READ_ITEMS = 100
 const keyOfItems = async (
   { domain, clock, serving, store }: DomainAccess,
   { pk, sk }: ExplainOptions,
-  partitions: Partitions,
 ): Promise<string> => {
+  const { partitions } = domain
   const reader = (await store(serving)).reader(clock.now)
   const { items } = await reader.query({ pk, limit: READ_ITEMS, ...(sk === undefined ? {} : { from: sk, to: sk }) })
   const [key, ...otherKeys] = new Set(items.flatMap((item) => partitions.keyIn(pk, item) ?? []))

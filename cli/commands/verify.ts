@@ -105,13 +105,13 @@ const verifySteady = async (context: Context, access: DomainAccess, scope: Verif
  * if a key is parked.
  */
 const verifyOne = async (
-  { output, signal, domains }: Context,
+  { output, signal }: Context,
   access: DomainAccess,
   { keys, generation, shared }: VerifyScope & { readonly shared: boolean },
 ): Promise<Verified & Pick<Checked, 'points'>> => {
   const { domain, codec, clock, log } = access
   const store = await access.store(generation)
-  const { of, keyIn } = domains.partitionsOf(domain.name)
+  const { of, keyIn } = domain.partitions
   const partitions = of && keys?.flatMap(of)
   const some = keys && new Set<string | undefined>(keys)
   const progress = (events: number): void =>

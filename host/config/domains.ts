@@ -102,7 +102,7 @@ const importIn = (folder: string, name: string): Promise<unknown> => {
 const isRecord = (value: unknown): value is DomainRecord =>
   isObject(value) &&
   declaredBy(value) !== undefined &&
-  isObject(value['partitions']) &&
   isObject(value['domain']) &&
   typeof value['domain']['name'] === 'string' &&
+  isObject(value['domain']['partitions']) &&
   Array.isArray(value['domain']['projections'])

@@ -14,7 +14,7 @@ const READY_CHECK_MS = 2_000
  * - The log or the store fails, or does not answer in time: not ready.
  * - The log lost events, or no processor follows the serving generation: a process with the processor role is not ready. Other processes are ready.
  * - Only a newer release can read the items: ready.
- * - The domain only stores the points of another domain: ready, because the other domain also works without new points.
+ * - The domain only folds the log of another domain: ready, because the other domain also works without it.
  * - Folding has stopped in this processor: not ready.
  * - The generation has not folded all events that the log contained when this process started: not ready.
  * - The lag of this processor is large: not ready.
@@ -37,7 +37,7 @@ export const readinessOf = async (
         ready: true,
         text: `this release does not serve ${name}: the items of generation ${generation} need a newer release`,
       }
-    if (domains.isSeries(name)) return READY
+    if (domains.isFurther(name)) return READY
     const stalled = processor ? pipeline.stalled() : undefined
     if (stalled !== undefined) return { ready: false, text: `${name} does not fold: ${failureText(stalled)}` }
     const behind = behindIn(pipeline, lags)

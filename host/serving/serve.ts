@@ -142,10 +142,10 @@ const edgesOf = ({ pipelines, clock, config, metrics }: Runtime, logger: Logger)
     )
 }
 
-/** Returns the edge of a domain. Undefined if the domain has no edge, or only stores the points of another domain. */
+/** Returns the edge of a domain. Undefined if the domain has no edge, or only folds the log of another domain. */
 const edgeIn = ({ domains, edges }: Config, { name }: Domain, failed: (error: unknown) => void): Edge | undefined => {
   const { edge } = domains.recordOf(name)
-  if (edge === undefined || domains.isSeries(name)) return undefined
+  if (edge === undefined || domains.isFurther(name)) return undefined
   return 'configure' in edge ? edges[name]?.edge(failed) : edge
 }
 

@@ -1,7 +1,7 @@
 import { projection, type Domain } from '../../projections/projection.ts'
 import { userPartition } from '../../projections/access/keys.ts'
 import { expensesPersonal } from '../../projections/expenses/personal.ts'
-import { groupPartition } from '../../projections/expenses/keys.ts'
+import { groupPartition, logKeyOf } from '../../projections/expenses/keys.ts'
 import { expensesTable } from '../../projections/expenses/table.ts'
 import type { CommonEvent } from '../../schemas/generated/common.ts'
 import type { ExpensesEvent } from '../../schemas/generated/expenses.ts'
@@ -30,6 +30,7 @@ export const expenses: Domain = {
   name: 'expenses',
   topic: 'expenses.events',
   table: expensesTable,
+  partitions: { keyIn: logKeyOf, example: 'GROUP#0b6f3c1e-5d0a-4a53-9d53-6f1f0f7a2c11 or USER#4711' },
   foldVersion: 3,
   // Since fold version 3, a deleted expense is in an item of its own. Older edges look for it in its ExpenseNameItem, and do not find it.
   readableFrom: 3,

@@ -1,5 +1,6 @@
 import type { Domain } from '../../projections/projection.ts'
 import { projection } from '../../projections/projection.ts'
+import { USER_PARTITIONS } from '../../projections/access/keys.ts'
 import { mealsPersonal } from '../../projections/meals/items.ts'
 import { mealsTable } from '../../projections/meals/table.ts'
 import type { CommonEvent } from '../../schemas/generated/common.ts'
@@ -18,6 +19,7 @@ export const meals: Domain = {
   name: 'meals',
   topic: 'meals.events',
   table: mealsTable,
+  partitions: USER_PARTITIONS,
   foldVersion: 1,
   personal: personalItems,
   projections: [

@@ -1,4 +1,5 @@
 import { projection, type Domain } from '../../projections/projection.ts'
+import { logKeyOf } from '../../projections/scales/keys.ts'
 import { scalesTable } from '../../projections/scales/table.ts'
 import type { CommonEvent } from '../../schemas/generated/common.ts'
 import type {
@@ -45,6 +46,7 @@ export const scales: Domain = {
   name: 'scales',
   topic: 'scales.events',
   table: scalesTable,
+  partitions: { keyIn: logKeyOf, example: 'LOCATION#loc-001, KEG#keg-20261116-4f0k2m9x1z or DEVICE#SCALE-0042' },
   foldVersion: 4,
   keyedByPeople: ACCESS_EVENTS,
   personal: personalItems,

@@ -7,6 +7,7 @@ import {
   devices,
   kegs,
   locationSettings,
+  logKeyOf,
   pours,
   tapIdOf,
   taps,
@@ -235,6 +236,7 @@ export const scalesSeries: Domain = {
   name: 'scales-series',
   topic: 'scales.events',
   table: seriesTable,
+  partitions: { keyIn: logKeyOf, example: 'LOCATION#loc-001 or KEG#keg-20261116-4f0k2m9x1z' },
   series: kegReadings,
   foldVersion: 2,
   projections: [

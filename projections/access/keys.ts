@@ -1,5 +1,6 @@
 import type { Item } from '../item.ts'
 import { partition, type Entity } from '../entity.ts'
+import type { Partitions } from '../projection.ts'
 import type { GonePatItem, PatItem, UsageItem } from './items.ts'
 
 /** This file declares the entities of a person that every domain's table contains: tokens and usage. A user id contains no `#`. */
@@ -22,6 +23,9 @@ export const userPartition = (user: string): string => {
 /** The user id in a partition key. Undefined if the partition does not belong to a user. */
 export const userIn = (partition: string): string | undefined =>
   partition.startsWith('USER#') ? partition.slice('USER#'.length) : undefined
+
+/** For a domain whose log keys are people, and whose items are all in the partitions of these people. */
+export const USER_PARTITIONS: Partitions = { of: (user) => [userPartition(user)], keyIn: userIn, example: 'USER#ada' }
 
 /** Declares an entity in the partitions of users: `inUser<PatItem, [id: string]>('token', 'PAT#')`. */
 export const inUser: <I extends Item, P extends readonly string[] = []>(

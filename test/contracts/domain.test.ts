@@ -5,7 +5,7 @@ import { mistake } from '../../producers/http/problem.ts'
 import { command, question, type JsonSchema, type Route } from '../../producers/http/route.ts'
 import type { Scheme } from '../../producers/http/scheme.ts'
 import { accessRefusals } from '../../projections/access/refusals.ts'
-import { userIn, userPartition } from '../../projections/access/keys.ts'
+import { USER_PARTITIONS, userIn, userPartition } from '../../projections/access/keys.ts'
 import { isoOf } from '../../projections/instant.ts'
 import type { Item, Key } from '../../projections/item.ts'
 import {
@@ -13,6 +13,7 @@ import {
   NOTHING,
   type Domain,
   type Get,
+  type Partitions,
   type Projection,
   type Result,
 } from '../../projections/projection.ts'
@@ -75,7 +76,7 @@ interface Parts {
   readonly fold?: Fold
   readonly folds?: Readonly<Record<string, (event: Event, get: Get) => Result>>
   readonly table?: Partial<TableSpec>
-  readonly partitions?: ContractRecord['partitions']
+  readonly partitions?: Omit<Partitions, 'example'>
   readonly edge?: ContractRecord['edge']
 }
 
@@ -83,7 +84,7 @@ const waste = ({
   fold = counted,
   folds = {},
   table = {},
-  partitions = { of: (person) => [userPartition(person)], keyIn: userIn },
+  partitions = USER_PARTITIONS,
   edge,
 }: Parts = {}): ContractCase => ({
   record: {
@@ -91,11 +92,11 @@ const waste = ({
       name: 'waste',
       topic: 'waste.events',
       table: { name: 'waste', ttl: meals.table.ttl, indexes: meals.table.indexes, ...table },
+      partitions: { ...partitions, example: 'USER#ada' },
       foldVersion: 1,
       ...(meals.personal && { personal: meals.personal }),
       projections: [{ name: 'waste', folds: { MealDeleted: fold, ...TOKENS, ...folds } as Projection['folds'] }],
     } satisfies Domain,
-    partitions,
     ...(edge && { edge }),
   },
   pools: { keys: ['ada', 'bob'], fields: () => ({ mealId: ['bread', 'milk'] }) },

@@ -70,13 +70,28 @@ describe('domains that run together', () => {
     })
   })
 
-  test('know which of them is the series of another: a main domain that declares points itself is none', () => {
+  test('know which of them only fold the log of another domain: a main domain that declares points itself does not', () => {
     const { series } = scalesRecord
-    const domains = createDomains([scalesRecord, other(series?.domain.series && { series: series.domain.series })])
-    expect([...domains.all.map(({ name }) => [name, domains.isSeries(name)])]).toEqual([
-      ['scales', false],
-      [series?.domain.name, true],
-      ['food', false],
+    const audit: Domain = { ...meals, name: 'audit', topic: 'food.events', table: { ...meals.table, name: 'audit' } }
+    const food = { ...other(series?.series && { series: series.series }), also: [audit] }
+    const domains = createDomains([scalesRecord, food])
+    expect(domains.all.map(({ name }) => [name, domains.isFurther(name), domains.seriesOf(name)])).toEqual([
+      ['scales', false, 'scales-series'],
+      ['scales-series', true, undefined],
+      ['food', false, undefined],
+      ['audit', true, undefined],
     ])
+    expect(domains.recordOf('audit')).toBe(food)
+    expect(() => domains.importerOf('audit')).toThrow('The domain audit has no import.')
+    expect(() => domains.appendRulesOf('audit')).toThrow('append to food, whose log it folds')
+    expect(domains.formatterOf('audit', 'SUMMARY')).toBeUndefined()
+  })
+
+  test('have the same log topic as the domains that fold their log', () => {
+    const audit: Domain = { ...meals, name: 'audit', table: { ...meals.table, name: 'audit' } }
+    expect(refusal([{ ...other(), also: [audit] }])).toMatchObject({
+      code: 'bad-config',
+      message: expect.stringMatching(/^The domain audit has the log topic meals\.events, .* food\.events/),
+    })
   })
 })

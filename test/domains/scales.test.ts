@@ -28,11 +28,13 @@ domainContract({
   // True if a repeat of the event must change nothing. Before the registration of its device, a TareRecorded changes only the keg. Its repeat after
   // the registration changes the telemetry, too. So the result is true for a TareRecorded only if it changed all projections.
   isApplied: ({ type }, changed) => (type === 'TareRecorded' ? !changed.includes(false) : changed.includes(true)),
-  series: {
-    // The repeat of a measurement can change an item again, if the tap has changed since. Its point stays the same. So the result is never true for
-    // a measurement.
-    isApplied: ({ type }, changed) =>
-      !['ReadingReported', 'TelemetryReported'].includes(type) && changed.includes(true),
+  further: {
+    'scales-series': {
+      // The repeat of a measurement can change an item again, if the tap has changed since. Its point stays the same. So the result is never true for
+      // a measurement.
+      isApplied: ({ type }, changed) =>
+        !['ReadingReported', 'TelemetryReported'].includes(type) && changed.includes(true),
+    },
   },
   http: {
     // The edge of this suite has no series store, so requests for series are answered with this code.

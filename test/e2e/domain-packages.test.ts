@@ -19,8 +19,8 @@ export default defineDomain({
   domain: {
     name: 'small', topic: 'small.events', foldVersion: 1, projections: [], personal: () => undefined,
     table: { name: 'small', ttl: 'ttl', indexes: [] },
+    partitions: { keyIn: (pk) => pk, example: 'SMALL#1' },
   },
-  partitions: { keyIn: (pk) => pk, example: 'SMALL#1' },
 })`
 
 describe('a package of tributary new', () => {

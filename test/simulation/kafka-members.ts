@@ -32,6 +32,7 @@ const domain: Domain = {
   name: 'ticks',
   topic: 'events',
   table: { name: 'ticks', ttl: 'ttl', indexes: [] },
+  partitions: { keyIn: (pk) => pk.slice('KEY#'.length), example: 'KEY#0' },
   foldVersion: 1,
   projections: [
     projection<Ticked>('lists', {

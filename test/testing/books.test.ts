@@ -12,8 +12,8 @@ domainContract({
 })
 
 describe('given, when, then', () => {
-  const { domain, partitions } = booksRecord
-  const { given } = foldsOf(domain, partitions.keyIn)
+  const { domain } = booksRecord
+  const { given } = foldsOf(domain)
 
   test('shows the items, the reads and the writes of the tested events', () => {
     const example = given(finished('ada', 'emma')).when(finished('ada', 'momo', 50))
@@ -52,7 +52,7 @@ describe('given, when, then', () => {
       ...domain,
       projections: results.map((fold, index) => projection<BookFinished>(`p${index}`, { BookFinished: fold })),
     }
-    expect(() => foldsOf(broken, partitions.keyIn).tableOf([finished('ada', 'emma')])).toThrow(message)
+    expect(() => foldsOf(broken).tableOf([finished('ada', 'emma')])).toThrow(message)
   })
 })
 

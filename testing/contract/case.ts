@@ -1,5 +1,5 @@
 import type fc from 'fast-check'
-import type { DomainRecord, Partitions } from '../../domains/record.ts'
+import type { DomainRecord } from '../../domains/record.ts'
 import type { Domain } from '../../projections/projection.ts'
 import type { NamedSchema } from '../../schemas/avro.ts'
 import type { Event } from '../../schemas/event.ts'
@@ -16,9 +16,7 @@ export interface Pools {
 }
 
 /** The parts of a domain's record that the suite tests. */
-export interface ContractRecord extends Pick<DomainRecord, 'domain' | 'series' | 'edge'> {
-  readonly partitions: Pick<Partitions, 'of' | 'keyIn'>
-}
+export type ContractRecord = Pick<DomainRecord, 'domain' | 'series' | 'also' | 'edge'>
 
 /** The settings with which the suite generates random events of a domain. */
 export interface EventCase {
@@ -35,10 +33,13 @@ export interface EventCase {
 /** A domain for the contract suite. */
 export interface ContractCase extends EventCase {
   readonly record: ContractRecord
-  /** True if the record only stores points for another domain. Such a record folds only some events of the other domain's log. */
-  readonly isSeries?: true
-  /** Replaces the pools, the history or `isApplied` for the series of the record. A series never uses the `isApplied` of this case itself. */
-  readonly series?: Partial<EventCase>
+  /** True if the domain is a further domain of a record. Such a domain folds only some events of the other domain's log. */
+  readonly isFurther?: true
+  /**
+   * Replaces the pools, the history or `isApplied` for further domains of the record, by name. Their default of `isApplied` is the default of
+   * `EventCase`, not the one of this case.
+   */
+  readonly further?: Readonly<Record<string, Partial<EventCase>>>
   /** The data and the values with which the suite tests the edge of the record. Default: no data, and `pools.fields` of the first key. */
   readonly http?: HttpCase
   /** Schemas in addition to those of the domain. */

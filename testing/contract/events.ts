@@ -22,10 +22,10 @@ const schemasOf = (subject: ContractCase): readonly NamedSchema[] => {
   return declared.map((schema) => expand(schema, known))
 }
 
-/** The event types that the domain declares. Empty if the record is a series, because another domain declares its events. */
+/** The event types that the domain declares. Empty for a further domain, because the main domain of the record declares its events. */
 export const ownTypes = (subject: ContractCase): readonly string[] => {
-  const { record, isSeries, schemas = [] } = subject
-  if (isSeries) return []
+  const { record, isFurther, schemas = [] } = subject
+  if (isFurther) return []
   const { name, schemas: folder } = record.domain
   const own = sourcesOf(subject).filter(({ domain, shared }) => (folder === undefined ? domain === name : !shared))
   return [...own.map(({ schema }) => schema), ...schemas].filter(isEvent).map(typeOf)

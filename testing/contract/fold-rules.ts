@@ -50,7 +50,7 @@ const everyEventIsFolded: Rule = (subject) => {
  * items of its log key, a result contains each item once, and a refusal changes nothing.
  */
 const isTotal: Rule = (subject) => {
-  const { foldInto } = foldsOf(subject.record.domain, subject.record.partitions.keyIn)
+  const { foldInto } = foldsOf(subject.record.domain)
   fc.assert(
     fc.property(histories(subject), anyEvents(subject), (history, any) => {
       const table: Table = new Map()
@@ -64,7 +64,7 @@ const isTotal: Rule = (subject) => {
 }
 
 const repeatsItself: Rule = (subject) => {
-  const { foldInto } = foldsOf(subject.record.domain, subject.record.partitions.keyIn)
+  const { foldInto } = foldsOf(subject.record.domain)
   fc.assert(
     fc.property(histories(subject), (events) => {
       const [first, second]: [Table, Table] = [new Map(), new Map()]
@@ -79,7 +79,7 @@ const repeatsItself: Rule = (subject) => {
 const hasChanges = ({ items = [], derived = [] }: Result): boolean => items.length + derived.length > 0
 
 const repeatsChangeNothing: Rule = (subject) => {
-  const { foldInto, tableOf } = foldsOf(subject.record.domain, subject.record.partitions.keyIn)
+  const { foldInto, tableOf } = foldsOf(subject.record.domain)
   const { isApplied = (_, changed) => changed.includes(true) } = subject
   const appliedOf = (events: readonly Event[]): ReadonlySet<Event> => {
     const table: Table = new Map()
@@ -107,7 +107,7 @@ const repeatsChangeNothing: Rule = (subject) => {
 }
 
 const keysAreApart: Rule = (subject) => {
-  const { tableOf } = foldsOf(subject.record.domain, subject.record.partitions.keyIn)
+  const { tableOf } = foldsOf(subject.record.domain)
   fc.assert(
     fc.property(histories(subject), fc.infiniteStream(fc.nat({ max: 1000 })), (events, pick) => {
       const queues = [...byKey(events, ({ meta }) => meta.key).values()]
@@ -154,7 +154,7 @@ const domainItems = (items: Iterable<Stored>): readonly string[] =>
     .sort()
 
 const batchesDoNotMatter: Rule = async (subject) => {
-  const { tableOf } = foldsOf(subject.record.domain, subject.record.partitions.keyIn)
+  const { tableOf } = foldsOf(subject.record.domain)
   const codec = openCodec({ folder: subject.record.domain.schemas, schemas: subject.schemas ?? [] })
   const deciders = decidersOf(subject.record.domain, rowRulesOf(subject.record.domain, codec))
   const batch = fc.record({ size: fc.integer({ min: 1, max: 20 }), again: fc.nat({ max: 5 }) })
@@ -173,7 +173,7 @@ const batchesDoNotMatter: Rule = async (subject) => {
 const refusalsAreListed: Rule = (subject) => {
   const edge = edgeOf(subject.record)
   if (edge === undefined) return
-  const { foldInto } = foldsOf(subject.record.domain, subject.record.partitions.keyIn)
+  const { foldInto } = foldsOf(subject.record.domain)
   const lists = [...edge.refusals, engineRefusals]
   fc.assert(
     fc.property(histories(subject), anyEvents(subject), (history, any) => {

@@ -67,7 +67,7 @@ const exact = (table: Table): string => [...table.values()].map(canonical).sort(
 const personIn = ({ pools: { keys, people = keys } }: ContractCase) => fc.constantFrom(...people)
 
 const equalsUnreadable: Rule = (subject) => {
-  const { tableOf } = foldsOf(subject.record.domain, subject.record.partitions.keyIn)
+  const { tableOf } = foldsOf(subject.record.domain)
   const aHistory = personalHistories(subject)
   fc.assert(
     fc.property(aHistory, aHistory, personIn(subject), (before, after, person) => {
@@ -90,7 +90,7 @@ const marked = (value: unknown, mark: string): unknown => {
 }
 
 const nothingIsLeft: Rule = (subject) => {
-  const { foldInto, tableOf } = foldsOf(subject.record.domain, subject.record.partitions.keyIn)
+  const { foldInto, tableOf } = foldsOf(subject.record.domain)
   const {
     pools: { keys, people = keys },
   } = subject

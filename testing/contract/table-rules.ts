@@ -52,7 +52,7 @@ const ofItems =
     eventsOf: (subject: ContractCase) => fc.Arbitrary<readonly Event[]>,
   ): Rule =>
   (subject) => {
-    const { foldInto } = foldsOf(subject.record.domain, subject.record.partitions.keyIn)
+    const { foldInto } = foldsOf(subject.record.domain)
     fc.assert(
       fc.property(eventsOf(subject), (events) => {
         const table: Table = new Map()
@@ -95,7 +95,9 @@ const keysAreItsOwn = ofItems(
       },
       subject: {
         record: {
-          partitions: { of },
+          domain: {
+            partitions: { of },
+          },
         },
       },
     },

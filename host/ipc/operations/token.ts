@@ -53,7 +53,7 @@ export const COMMAND_SOURCE = 'command-line'
 export const createToken: Handler<'token-create'> = async (runtime, { user, domain, scopes: scopeList, name }) => {
   const pipeline = runtime.pipeline(domain)
   const { domains } = runtime.config
-  if (domains.recordOf(domain).edge === undefined || domains.isSeries(domain))
+  if (domains.recordOf(domain).edge === undefined || domains.isFurther(domain))
     throw new Fault(
       'bad-usage',
       `The domain ${domain} has no tokens, because its record has no edge. Name another domain.`,

@@ -9,8 +9,7 @@ import {
   projection,
   TOKEN_INDEX,
   TTL,
-  userIn,
-  userPartition,
+  USER_PARTITIONS,
   words,
   type CommonEvent,
   type Domain,
@@ -33,6 +32,8 @@ const domain: Domain = {
     indexes: [TOKEN_INDEX],
     kinds: [...[entries, goneEntries, summaries].map(({ kind }) => kind), ...ACCESS_KINDS],
   },
+  // All items of a log key are in the partition of the person who is the key.
+  partitions: USER_PARTITIONS,
   schemas: new URL('../schemas/', import.meta.url),
   foldVersion: 1,
   personal: personalItems,
@@ -44,8 +45,6 @@ const domain: Domain = {
 /** Everything that the program knows about this domain. The key of each event is the person whom it is about. */
 export default defineDomain({
   domain,
-  // `of`: the partitions with the items of a log key. `keyIn`: the log key of a partition. `example`: a partition key, for error texts.
-  partitions: { of: (user) => [userPartition(user)], keyIn: userIn, example: 'USER#ada' },
   edge: { name: '__name__', routes, access, refusals: [accessRefusals, refusals] },
   // The rules of `tributary append`. `internal`: the events that only the program appends.
   appendRules: {

@@ -3,7 +3,7 @@ import { test } from 'vitest'
 import type { EntryAdded, EntryRemoved } from '../src/generated/__name__.ts'
 import record from '../src/record.ts'
 
-const { given } = foldsOf(record.domain, record.partitions.keyIn)
+const { given } = foldsOf(record.domain)
 
 const added = (entryId: string, amount = 10): EntryAdded =>
   eventOf<EntryAdded>('EntryAdded', { key: 'ada', data: { entryId, amount }, personal: { note: 'lunch' } })

@@ -17,7 +17,7 @@ const writePackage = (path: string, exported: string): void => {
 /** The source text of the property by which `defineDomain` marks a record. The program accepts only records with this property. */
 const DECLARED = `[Symbol.for('tributary.declared-by')]: '${new URL('../../../domains/record.ts', import.meta.url).href}'`
 const recordOf = (name: string): string =>
-  `{ ${DECLARED}, domain: { name: '${name}', topic: '${name}.events', table: { name: '${name}', indexes: [] }, foldVersion: 1, projections: [] }, partitions: { keyIn: () => undefined, example: 'A' } }`
+  `{ ${DECLARED}, domain: { name: '${name}', topic: '${name}.events', table: { name: '${name}', indexes: [] }, foldVersion: 1, projections: [], partitions: { keyIn: () => undefined, example: 'A' } } }`
 
 writePackage('plants', recordOf('plants'))
 writePackage('node_modules/books', recordOf('books'))

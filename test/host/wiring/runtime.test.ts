@@ -142,7 +142,7 @@ describe('the runtime', () => {
   })
 
   test('a domain that declares points itself has its edge and its tokens', async () => {
-    const points = scalesRecord.series?.domain.series
+    const points = scalesRecord.series?.series
     const domains = createDomains([{ ...mealsRecord, domain: { ...meals, ...(points && { series: points }) } }])
     const anyPort = { host: '127.0.0.1', port: 0 }
     const config = { ...freshConfig(), domains, http: anyPort, admin: anyPort, mqtt: 'off' as const }
@@ -232,7 +232,7 @@ describe('the runtime', () => {
 
   test('a domain needs no edge, and then has no tokens', async () => {
     const config = { ...freshConfig(), http: { host: '127.0.0.1', port: 0 }, admin: { host: '127.0.0.1', port: 0 } }
-    const withPlants = createDomains([mealsRecord, { domain: booksRecord.domain, partitions: booksRecord.partitions }])
+    const withPlants = createDomains([mealsRecord, { domain: booksRecord.domain }])
     await withRuntime({ config: { ...config, domains: withPlants } }, async (runtime) => {
       const serving = await openEdge(runtime, {
         edge: true,

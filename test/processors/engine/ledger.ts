@@ -24,6 +24,7 @@ export const ledger: Domain = {
   name: 'ledger',
   topic: 'ledger.events',
   table: { name: 'ledger', ttl: 'ttl', indexes: [] },
+  partitions: { keyIn: (pk) => pk.slice('ACCOUNT#'.length), example: 'ACCOUNT#a' },
   foldVersion: 1,
   projections: [
     projection<LedgerEvent>('accounts', {

@@ -1,5 +1,4 @@
 import { meals } from '../../../processors/meals/domain.ts'
-import { userIn } from '../../../projections/access/keys.ts'
 import type { Item, Key } from '../../../projections/item.ts'
 import type { Result } from '../../../projections/projection.ts'
 import type { Event } from '../../../schemas/event.ts'
@@ -9,7 +8,7 @@ export type { Table } from '../../../testing/folds.ts'
 
 /** The name of an item in tests: its sort key. Most tests of meals have one user, so the partition key is not needed. */
 const nameOf = ({ SK }: Key): string => SK
-const folds = foldsOf(meals, userIn, nameOf)
+const folds = foldsOf(meals, nameOf)
 
 export const { tableOf, given } = folds
 export const contents = (table: Table): Record<string, Item> => contentsBy(table, nameOf)

@@ -1,6 +1,5 @@
 import { scales } from '../../../processors/scales/domain.ts'
-import { logKeyOf } from '../../../projections/scales/keys.ts'
 import { foldsOf } from '../../../testing/folds.ts'
 
 export { contents, type Table } from '../../../testing/folds.ts'
-export const { foldInto, tableOf, given } = foldsOf(scales, logKeyOf)
+export const { foldInto, tableOf, given } = foldsOf(scales)

@@ -17,8 +17,7 @@ import {
   shape,
   TOKEN_INDEX,
   TTL,
-  userIn,
-  userPartition,
+  USER_PARTITIONS,
   type CommonEvent,
   type Domain,
   type Event,
@@ -112,6 +111,7 @@ const domain: Domain = {
   name: 'books',
   topic: 'books.events',
   table: { name: 'books', ttl: TTL, indexes: [TOKEN_INDEX], kinds: [books.kind, shelves.kind, ...ACCESS_KINDS] },
+  partitions: USER_PARTITIONS,
   schemas: new URL('./schemas/', import.meta.url),
   foldVersion: 1,
   personal: personalItems,
@@ -127,7 +127,6 @@ const domain: Domain = {
 /** A domain as somebody else writes it: in its own folder, and with the public API only. */
 export const booksRecord = defineDomain({
   domain,
-  partitions: { of: (user) => [userPartition(user)], keyIn: userIn, example: 'USER#ada' },
   edge: { name: 'books', routes: [finishBook, readShelf], access, refusals: [accessRefusals, refusals] },
   simulation: async () => (await import('./simulation.ts')).simulationOf(domain),
 })

@@ -22,6 +22,7 @@ const domainOf = (items: Readonly<Record<string, Item>>): Domain => ({
   name: 'ledger',
   topic: 'ledger.events',
   table: { ...STORABLE_SPEC, indexes: STORABLE_SPEC.indexes },
+  partitions: { keyIn: (pk) => pk.slice('KEY#'.length), example: 'KEY#a' },
   foldVersion: 1,
   projections: [
     projection<Written>('notes', {
