@@ -84,6 +84,7 @@ export type {
   Decision,
   Document,
   Draft,
+  FurtherReaders,
   JsonSchema,
   Question,
   Route,

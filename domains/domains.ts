@@ -21,8 +21,6 @@ export interface Domains {
   named(name: string): Domain
   /** True if the domain is the `series` of a record or is in its `also`. It folds the log of the record's main domain, and has no log or edge of its own. */
   isFurther(name: string): boolean
-  /** The name of the domain that contains the series of this domain. Undefined if this domain has no series. */
-  seriesOf(name: string): string | undefined
   /** The formatter for items with this sort key. Undefined if there is none: then `explain` prints each changed attribute. */
   formatterOf(name: string, sk: string | undefined): ItemFormatter | undefined
   importerOf(name: string): Importer
@@ -70,7 +68,6 @@ export const createDomains = (records: readonly DomainRecord[]): Domains => {
     named: (name) => entry(name).domain,
     recordOf: (name) => entry(name).record,
     isFurther,
-    seriesOf: (name) => (isFurther(name) ? undefined : entry(name).record.series?.name),
     formatterOf: (name, sk) =>
       isFurther(name) ? undefined : entry(name).record.formatters?.find((each) => sk?.startsWith(each.sk) === true),
     importerOf: (name) => partOf(name, 'importer'),

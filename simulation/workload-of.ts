@@ -26,6 +26,8 @@ export interface FinalState {
 
 /** Options of `workloadOf`. */
 export interface WorkloadOptions {
+  /** Further domains that fold the same log (`also` of the record). Default: none. */
+  readonly also?: readonly Domain[]
   /** Checks the invariants of the domain. Returns a sentence for each broken invariant. Default: no check. */
   readonly check?: (state: FinalState) => readonly string[]
 }
@@ -39,7 +41,7 @@ export interface WorkloadOptions {
 export const workloadOf = (
   domain: Domain,
   draw: (state: DrawState) => EventDraft,
-  { check }: WorkloadOptions = {},
+  { also = [], check }: WorkloadOptions = {},
 ): DomainSimulation['workload'] => {
   const codec = openCodec({ folder: domain.schemas })
   return (random, length) => {
@@ -58,6 +60,7 @@ export const workloadOf = (
     const keys = [...new Set(events.map(({ meta }) => meta.key))]
     return {
       domain,
+      sameLogDomains: also,
       codec,
       // An undecodable record parks its key, and personal data cannot be removed from the items of a parked key. So if people are forgotten, the
       // undecodable records have no key.

@@ -21,7 +21,7 @@ import type { Pipeline } from '../../processors/engine/run/pipeline.ts'
 import type { Runtime } from '../wiring/runtime.ts'
 import { liveParts } from '../wiring/live.ts'
 import type { Measured, SpentUnits } from './metrics.ts'
-import { withSeries } from '../wiring/series.ts'
+import { withFurther } from '../wiring/further.ts'
 import { behindIn, readinessOf } from './readiness.ts'
 import { lagsOf, measureDomainStatus, statusRowsOf } from './domain-status.ts'
 import { version } from '../config/version.ts'
@@ -135,7 +135,8 @@ const edgesOf = ({ pipelines, clock, config, metrics }: Runtime, logger: Logger)
         }) ?? [],
     )
     .map((edge) =>
-      withSeries(edge, pipelines.get(config.domains.seriesOf(edge.name) ?? ''), {
+      withFurther(edge, config.domains.recordOf(edge.name), {
+        pipelines,
         now: clock.now,
         patienceMs: STORE_PATIENCE_MS,
       }),

@@ -1,12 +1,8 @@
 import { join } from 'node:path'
-import type { Pipeline } from '../../processors/engine/run/pipeline.ts'
 import type { SeriesStores } from '../../processors/engine/ports/series.ts'
 import type { BuildStorage } from '../../processors/engine/rebuild/rebuild.ts'
-import type { DomainEdge } from '../../producers/http/domain.ts'
-import type { TrackedSeries } from '../../producers/http/route.ts'
 import type { Domain } from '../../projections/projection.ts'
 import type { Config } from '../config/config.ts'
-import type { OpenGeneration } from '../../processors/engine/run/open-generations.ts'
 
 /** Opens the embedded series in a folder. Only one process at a time may have the same file open. */
 export const openEmbeddedSeries = async (folder: string): Promise<SeriesStores> =>
@@ -26,30 +22,4 @@ export const buildStorageSeries = ({ series: spec }: Domain, stores: SeriesStore
 
 export const dropSeries = async ({ series: spec }: Domain, stores: SeriesStores, generation: number): Promise<void> => {
   if (spec !== undefined) await stores.drop(spec, generation)
-}
-
-/**
- * Returns the edge with access to the points that another domain stores. `pipeline` is the pipeline of the other domain. Each request determines
- * once which generation of the points serves. If `pipeline` is undefined, returns the edge unchanged.
- */
-export const withSeries = (
-  edge: DomainEdge,
-  pipeline: Pipeline | undefined,
-  { now, patienceMs }: { readonly now: () => number; readonly patienceMs: number },
-): DomainEdge => {
-  if (pipeline === undefined) return edge
-  let answering: OpenGeneration | undefined
-  let tracked: TrackedSeries | undefined
-  const series = (): TrackedSeries | undefined => {
-    const serving = pipeline.answering()
-    if (serving !== answering)
-      tracked = serving.series && {
-        reader: serving.store.reader(now, patienceMs),
-        points: serving.series.reader,
-        untilFolded: serving.outcomes.untilFolded,
-      }
-    answering = serving
-    return tracked
-  }
-  return { ...edge, serving: async () => ({ ...(await edge.serving()), series: series() }) }
 }

@@ -4,7 +4,7 @@ import type { Item, Key } from '../../projections/item.ts'
 import type { Reader } from '../../projections/table.ts'
 import { BEARER_PREFIX, domainOfToken, hashToken, type Scope } from '../access/pat.ts'
 import { Problem } from './problem.ts'
-import type { Caller, Draft, OutcomeTracker, Route, TrackedSeries } from './route.ts'
+import type { Caller, Draft, FurtherReaders, OutcomeTracker, Route, TrackedSeries } from './route.ts'
 import { credentialsOf, type Scheme } from './scheme.ts'
 
 /** A personal access token, as its item stores it. */
@@ -51,6 +51,7 @@ export interface ServingGeneration {
   readonly generation: number
   readonly outcomes: OutcomeTracker
   readonly series?: TrackedSeries | undefined
+  readonly further?: FurtherReaders | undefined
   /** Throws a retriable fault if items of the generation can be missing. Then an absent item does not prove that a token is unknown. */
   readonly confirm?: (() => Promise<void>) | undefined
 }
@@ -107,7 +108,8 @@ export const createAuthentication = ({
     const hash = hashToken(token)
     // A token whose item key is cached has passed this check before.
     if (!keys.has(hash)) requireOurs(token, domain)
-    const { reader, generation, outcomes, series, confirm } = await serving()
+    const answering = await serving()
+    const { reader, confirm } = answering
     const key = await keyOf(reader, hash)
     if (!key) return unknownToken(confirm)
     const [item, usage] = await items(reader, key, utcDay(now))
@@ -125,10 +127,7 @@ export const createAuthentication = ({
       domain,
       patId: pat.id,
       scopes: pat.scopes,
-      reader,
-      generation,
-      outcomes,
-      series,
+      ...readBy(answering),
       lastUsedAt: pat.lastUsedAt,
     }
   }
@@ -138,19 +137,10 @@ export const createAuthentication = ({
     { scope, now }: RequiredAccess,
   ): Promise<AuthenticatedCaller> => {
     const recognised = scheme.recognise(credentials, now)
-    const { reader, generation, outcomes, series } = await serving()
-    if (metered) enforceQuota(quota, await reader.get(access.usageKey(recognised.user, utcDay(now))), { scope, now })
-    return {
-      ...recognised,
-      domain,
-      patId: null,
-      scopes: OWN_SCOPES,
-      reader,
-      generation,
-      outcomes,
-      series,
-      lastUsedAt: undefined,
-    }
+    const answering = await serving()
+    if (metered)
+      enforceQuota(quota, await answering.reader.get(access.usageKey(recognised.user, utcDay(now))), { scope, now })
+    return { ...recognised, domain, patId: null, scopes: OWN_SCOPES, ...readBy(answering), lastUsedAt: undefined }
   }
   return async (authorization, need) => {
     for (const scheme of schemes) {
@@ -160,6 +150,15 @@ export const createAuthentication = ({
     return byToken(authorization, need)
   }
 }
+
+/** The parts of a serving generation that the routes of a request use. */
+const readBy = ({ reader, generation, outcomes, series, further }: ServingGeneration) => ({
+  reader,
+  generation,
+  outcomes,
+  series,
+  further,
+})
 
 /** The scopes of a caller who was authenticated by a scheme. */
 const OWN_SCOPES: readonly Scope[] = ['read', 'write']

@@ -25,7 +25,12 @@ export interface Caller {
   readonly outcomes: OutcomeTracker
   /** The domain's series. They have a generation of their own. Undefined if the domain has no series. */
   readonly series?: TrackedSeries | undefined
+  /** The readers of the further domains of the record (`also`), by name. Each reads the generation that serves when the request starts. */
+  readonly further?: FurtherReaders | undefined
 }
+
+/** Readers of further domains, by the name of the domain. */
+export type FurtherReaders = Readonly<Record<string, Reader>>
 
 /** The progress of the serving generation, and the outcomes of its events. */
 export interface OutcomeTracker extends OutcomeSource {

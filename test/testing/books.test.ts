@@ -56,14 +56,15 @@ describe('given, when, then', () => {
   })
 })
 
-test('an edge in memory folds a command before it answers', async () => {
+test('an edge in memory folds a command before it answers, also in the further domains', async () => {
   const edge = edgeOf(booksRecord)
   if (edge === undefined) throw new Error('The record has no edge.')
-  const { app, token } = await openMemoryEdge({ domain: booksRecord.domain, edge })
+  const { app, token } = await openMemoryEdge({ domain: booksRecord.domain, also: booksRecord.also, edge })
   const ada = await token('ada')
   const answer = await send(app, { method: 'POST', url: '/v1/books', token: ada, body: { bookId: 'emma', pages: 7 } })
   expect(answer).toMatchObject({ status: 201, body: { bookId: 'emma', pages: 7, note: null } })
   expect((await send(app, { url: '/v1/shelf', token: ada })).body).toEqual({ books: 1, pages: 7 })
+  expect((await send(app, { url: '/v1/diary', token: ada })).body).toMatchObject({ items: [{ bookId: 'emma' }] })
 })
 
 describe('the simulation of one domain', () => {

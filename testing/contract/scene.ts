@@ -20,7 +20,7 @@ export const edgeCaseOf = ({ record, pools, schemas, http = {} }: ContractCase):
     ...http,
     domainEdge,
     open: async () => {
-      const edge = await openMemoryEdge({ domain: record.domain, edge: domainEdge, schemas })
+      const edge = await openMemoryEdge({ domain: record.domain, edge: domainEdge, also: record.also, schemas })
       const { token, values } = await prepare(edge)
       // The routes of tokens have the path parameter `id`, so every scene needs a value for `id`.
       return { edge, token, values: { id: ['none'], ...values } }

@@ -38,6 +38,8 @@ const nextBytes = (size: number) =>
 export interface MemoryEdgeOptions {
   readonly domain: Domain
   readonly edge: Edge
+  /** Further domains that fold the same log (`also` of the record). Default: none. */
+  readonly also?: readonly Domain[] | undefined
   /** Schemas in addition to those of the domain. */
   readonly schemas?: readonly NamedSchema[] | undefined
   /** Default: `OPEN_LIMITS`. */
@@ -54,6 +56,7 @@ export interface MemoryEdgeOptions {
 export const openMemoryEdge = async ({
   domain,
   edge,
+  also,
   schemas,
   limits,
   logger,
@@ -63,7 +66,8 @@ export const openMemoryEdge = async ({
   live,
 }: MemoryEdgeOptions): Promise<MemoryEdge> => {
   const clock = { at: NOON, now: () => clock.at }
-  const pipeline = createMemoryPipeline({ clock, domain, schemas })
+  const pipeline = createMemoryPipeline({ clock, domain, also, schemas })
+  const further = Object.fromEntries(Object.entries(pipeline.further).map(([name, { reader }]) => [name, reader]))
   const app = createEdge({
     domains: [
       {
@@ -76,6 +80,7 @@ export const openMemoryEdge = async ({
           generation: 1,
           outcomes: { untilOutcome: pipeline.untilOutcome, untilFolded: pipeline.untilFolded },
           series,
+          further,
           ...(live && { changes: live.changes }),
         }),
         ...(end ? { end } : {}),

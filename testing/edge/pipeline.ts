@@ -1,4 +1,4 @@
-import { decide, decidersOf } from '../../processors/engine/fold/decide.ts'
+import { decide, decidersOf, type Decider } from '../../processors/engine/fold/decide.ts'
 import type { NewRecord, Position } from '../../processors/engine/ports/log.ts'
 import type { OutboxRow } from '../../processors/engine/outgoing/outbox.ts'
 import { rowRulesOf } from '../../processors/engine/outgoing/row-rules.ts'
@@ -20,12 +20,16 @@ const codecOf = ({ schemas: folder }: Domain, schemas: readonly NamedSchema[] = 
 export interface MemoryPipelineOptions {
   readonly clock: { now(): number }
   readonly domain: Domain
+  /** Further domains that fold the same log (`also` of the record). Default: none. */
+  readonly also?: readonly Domain[] | undefined
   /** Schemas in addition to those of the domain. */
   readonly schemas?: readonly NamedSchema[] | undefined
 }
 
-/** A log, the folds of a domain and a table, in memory. */
+/** A log, the folds of a domain and of its further domains, and a table for each, in memory. */
 export interface MemoryPipeline extends MemoryTable {
+  /** The tables of the further domains, by the name of the domain. */
+  readonly further: Readonly<Record<string, MemoryTable>>
   /** The log. An event's offset is its index. */
   readonly events: Event[]
   /** The outcomes of the folded events, by offset. A test can replace them. */
@@ -51,10 +55,15 @@ export interface MemoryPipeline extends MemoryTable {
  * A pipeline in memory. Every appended event is folded immediately, by the folds of the domain and the deciders of the engine.
  * Derived events are appended immediately, too.
  */
-export const createMemoryPipeline = ({ clock, domain, schemas }: MemoryPipelineOptions): MemoryPipeline => {
+export const createMemoryPipeline = ({ clock, domain, also = [], schemas }: MemoryPipelineOptions): MemoryPipeline => {
   const codec = codecOf(domain, schemas)
-  const { items, reader } = createMemoryTable(clock.now, domain.table)
-  const deciders = decidersOf(domain, rowRulesOf(domain, codec))
+  const foldingOf = (folded: Domain): Folding => ({
+    ...createMemoryTable(clock.now, folded.table),
+    ttl: folded.table.ttl,
+    deciders: decidersOf(folded, rowRulesOf(folded, codec)),
+  })
+  const main = foldingOf(domain)
+  const further = Object.fromEntries(also.map((each) => [each.name, foldingOf(each)]))
   const events: Event[] = []
   const outcomes = new Map<number, Outcome>()
   const unsent: Event[] = []
@@ -69,18 +78,14 @@ export const createMemoryPipeline = ({ clock, domain, schemas }: MemoryPipelineO
   const fold = (offset: number) => {
     const event = events[offset]
     if (!event) throw new Error(`There is no event at offset ${offset}.`)
-    const get: Get = <I extends Item>(key: Key) => {
-      const item = items.get(keyOf(key))
-      return item && !isExpired(item, domain.table.ttl, event.meta.recordedAt) ? (item as I) : undefined
-    }
     outcomes.set(offset, { kind: 'applied' })
-    for (const decider of deciders.filter(({ projection }) => projection.folds[event.type] !== undefined)) {
-      const { outcome, changes } = decide(decider, { partition: 0, offset, event }, get)
-      for (const change of changes) apply(change)
-      if (decider.decides.has(event.type)) outcomes.set(offset, outcome)
-    }
+    for (const folding of [main, ...Object.values(further)])
+      for (const { decider, outcome, changes } of decisionsOf(folding, event, offset)) {
+        for (const change of changes) apply(change, folding)
+        if (folding === main && decider.decides.has(event.type)) outcomes.set(offset, outcome)
+      }
   }
-  const apply = (change: Change) => {
+  const apply = (change: Change, { items }: Folding) => {
     if ('_removed' in change) items.delete(keyOf(change))
     else if (change.PK.startsWith('OUTBOX#'))
       (state.sending ? events : unsent).push(codec.decode(Buffer.from((change as OutboxRow).value, 'base64')))
@@ -102,8 +107,9 @@ export const createMemoryPipeline = ({ clock, domain, schemas }: MemoryPipelineO
     state.hangs.outcomes ? new Promise<never>(() => {}) : (outcomes.get(offset) ?? 'pending')
   const commands = createCommands({ log: { append }, codec, outcomes: { untilOutcome } })
   return {
-    items,
-    reader,
+    items: main.items,
+    reader: main.reader,
+    further,
     events,
     outcomes,
     commands,
@@ -124,4 +130,20 @@ export const createMemoryPipeline = ({ clock, domain, schemas }: MemoryPipelineO
     fail: (fault) => void (state.fault = fault),
     hang: (part) => void (state.hangs[part] = true),
   }
+}
+
+interface Folding extends MemoryTable {
+  readonly ttl: string
+  readonly deciders: readonly Decider[]
+}
+
+/** The decisions about an event, one after the other: the changes of each decision must be applied before the next one is requested. */
+function* decisionsOf({ items, ttl, deciders }: Folding, event: Event, offset: number) {
+  const get: Get = <I extends Item>(key: Key) => {
+    const item = items.get(keyOf(key))
+    return item && !isExpired(item, ttl, event.meta.recordedAt) ? (item as I) : undefined
+  }
+  for (const decider of deciders)
+    if (decider.projection.folds[event.type] !== undefined)
+      yield { decider, ...decide(decider, { partition: 0, offset, event }, get) }
 }

@@ -10,6 +10,7 @@ import {
   FORGOTTEN,
   forgetting,
   inUser,
+  isoOf,
   KEY,
   projection,
   question,
@@ -33,9 +34,11 @@ export type BookFinished = Event<
 >
 
 type BookItem = Key & { readonly bookId: string; readonly pages: number; readonly note: string | null }
+type DiaryItem = Key & { readonly bookId: string; readonly finishedAt: string }
 type ShelfItem = Key & { readonly books: number; readonly pages: number }
 
 const books = inUser<BookItem, [id: string]>('book', 'BOOK#')
+const diary = inUser<DiaryItem, [event: string]>('diary entry', 'DIARY#')
 const shelves = inUser<ShelfItem>('shelf', 'SHELF')
 
 const refusals = { invalid: ['book-invalid'] } as const
@@ -66,6 +69,7 @@ const book = shape<BookItem>()({
   pages: { type: 'integer' },
   note: { type: ['string', 'null'] },
 })
+const diaryEntry = shape<DiaryItem>()({ bookId: { type: 'string' }, finishedAt: { type: 'string' } })
 const shelf = shape<ShelfItem>()({ books: { type: 'integer' }, pages: { type: 'integer' } })
 
 const finishBook = command({
@@ -107,6 +111,38 @@ const readShelf = question({
   },
 })
 
+const readDiary = question({
+  method: 'GET',
+  url: '/v1/diary',
+  operationId: 'readDiary',
+  summary: 'The books that you finished, in the order of their events.',
+  result: { type: 'object', required: ['items'], properties: { items: { type: 'array', items: diaryEntry.schema } } },
+  answer: async ({ caller: { further, user } }) => {
+    const reader = further?.[DIARY]
+    return { items: reader === undefined ? [] : (await diary.every(reader, user, { limit: 100 })).map(diaryEntry.view) }
+  },
+})
+
+/** A further domain of the log: it stores each finished book, also those that the domain books refuses. */
+const DIARY = 'books-diary'
+const diaryDomain: Domain = {
+  name: DIARY,
+  topic: 'books.events',
+  table: { name: DIARY, ttl: TTL, indexes: [], kinds: [diary.kind] },
+  partitions: USER_PARTITIONS,
+  schemas: new URL('./schemas/', import.meta.url),
+  foldVersion: 1,
+  projections: [
+    projection<BookFinished>('diary', {
+      BookFinished: ({ meta, data }, get) => {
+        const key = diary.key(meta.key, meta.eventId)
+        if (get(key) !== undefined) return DUPLICATE
+        return { items: [{ ...key, bookId: data.bookId, finishedAt: isoOf(meta.occurredAt) }] }
+      },
+    }),
+  ],
+}
+
 const domain: Domain = {
   name: 'books',
   topic: 'books.events',
@@ -127,6 +163,7 @@ const domain: Domain = {
 /** A domain as somebody else writes it: in its own folder, and with the public API only. */
 export const booksRecord = defineDomain({
   domain,
-  edge: { name: 'books', routes: [finishBook, readShelf], access, refusals: [accessRefusals, refusals] },
-  simulation: async () => (await import('./simulation.ts')).simulationOf(domain),
+  also: [diaryDomain],
+  edge: { name: 'books', routes: [finishBook, readShelf, readDiary], access, refusals: [accessRefusals, refusals] },
+  simulation: async () => (await import('./simulation.ts')).simulationOf(domain, [diaryDomain]),
 })

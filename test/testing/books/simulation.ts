@@ -1,7 +1,7 @@
 import { workloadOf, type Domain, type DomainSimulation } from '../../../api/domain.ts'
 
 /** Two people finish the same few books, so that events change the same items. Checks that the pages of a shelf are the sum of its books' pages. */
-export const simulationOf = (domain: Domain): DomainSimulation => ({
+export const simulationOf = (domain: Domain, also: readonly Domain[]): DomainSimulation => ({
   workload: workloadOf(
     domain,
     ({ random }) => ({
@@ -11,6 +11,7 @@ export const simulationOf = (domain: Domain): DomainSimulation => ({
       personal: { note: random.pick([null, 'good', 'long']) },
     }),
     {
+      also,
       check: ({ items }) => {
         const books = items.filter(({ SK }) => SK.startsWith('BOOK#'))
         const shelves = items.filter(({ SK }) => SK === 'SHELF')
