@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Event } from '../../schemas/event.ts'
 import type { Reader } from '../../projections/table.ts'
 import { tooSlow } from '../commands.ts'
@@ -16,6 +16,11 @@ export interface Webhook {
   /** The `source` of the events. */
   readonly source: string
   readonly bodyLimit: number
+  /**
+   * The maximum time of the reads and the append, in milliseconds. After it the answer is 503. Default: the limit of all routes. A service that
+   * waits only two seconds for an answer needs less.
+   */
+  readonly appendMs?: number
   /** Throws a Problem if the caller is not the service. Called before the body is read. */
   authenticate(request: Pick<FastifyRequest, 'headers' | 'params' | 'query'>): void
   /**
@@ -23,11 +28,20 @@ export interface Webhook {
    * Throws a Problem with status 503 to make the service repeat the call.
    */
   eventsOf(call: WebhookCall): Promise<readonly Event[]>
+  /**
+   * Answers a GET of the URL, by which some services check the URL before they use it. Returns the JSON of the answer. Throws a Problem to refuse
+   * it. `authenticate` is called first. Absent: a GET is answered 405.
+   */
+  challenge?(request: Pick<FastifyRequest, 'query' | 'params'>): unknown
 }
 
 /** A call of the outside service that `authenticate` accepted. */
 export interface WebhookCall {
   readonly body: unknown
+  /** The text of the body. `body` has lost digits of numbers above 2^53. */
+  readonly text: string
+  readonly params: Readonly<Record<string, string>>
+  /** Reads the serving generation. Reads by key are strongly consistent. */
   readonly reader: Reader
   readonly now: number
   readonly correlationId: string
@@ -37,12 +51,9 @@ export interface WebhookCall {
 export const registerWebhooks = async (scope: FastifyInstance, domain: DomainEdge, deps: EdgeDeps): Promise<void> => {
   readAnyJson(scope)
   for (const hook of domain.webhooks ?? []) {
-    scope.route({
-      method: 'POST',
+    const shared = {
       url: hook.url,
-      schema: { operationId: hook.operationId, summary: hook.summary, tags: [domain.name] },
-      bodyLimit: hook.bodyLimit,
-      onRequest: (request, _reply, done) => {
+      onRequest: (request: FastifyRequest, _reply: FastifyReply, done: (error?: Error) => void) => {
         try {
           hook.authenticate(request)
           done()
@@ -51,22 +62,52 @@ export const registerWebhooks = async (scope: FastifyInstance, domain: DomainEdg
           done(error instanceof Error ? error : new Error(String(error)))
         }
       },
-      handler: (request) => receive(hook, { body: request.body, correlationId: request.id }, { domain, deps }),
+    }
+    scope.route({
+      ...shared,
+      method: 'POST',
+      schema: { operationId: hook.operationId, summary: hook.summary, tags: [domain.name] },
+      bodyLimit: hook.bodyLimit,
+      handler: (request) => receive(hook, request as FastifyRequest<Received>, { domain, deps }),
+    })
+    if (hook.challenge === undefined) continue
+    scope.route({
+      ...shared,
+      method: 'GET',
+      schema: {
+        operationId: `${hook.operationId}Challenge`,
+        summary: `${hook.summary} The service checks the URL.`,
+        tags: [domain.name],
+      },
+      handler: async (request) => hook.challenge?.(request),
     })
   }
+}
+
+interface Received {
+  readonly Body: { readonly value: unknown; readonly text: string } | undefined
+  readonly Params: Readonly<Record<string, string>>
 }
 
 /** Executes a call of a webhook. Resolves to the answer when the log has all events of the call. */
 const receive = async (
   hook: Webhook,
-  call: Pick<WebhookCall, 'body' | 'correlationId'>,
+  { body, params, id: correlationId }: FastifyRequest<Received>,
   { domain, deps }: { domain: DomainEdge; deps: EdgeDeps },
 ): Promise<object> => {
   const { readMs, waitMs } = deps.limits
-  const deadline = deadlineAfter(readMs + waitMs)
+  const { appendMs = readMs + waitMs } = hook
+  const deadline = deadlineAfter(appendMs)
   const read = async (): Promise<readonly Event[]> =>
-    hook.eventsOf({ ...call, reader: (await domain.serving()).reader, now: deps.clock.now() })
-  const events = await deadlineAfter(readMs).within(read(), tooSlow)
+    hook.eventsOf({
+      body: body?.value,
+      text: body?.text ?? '',
+      params,
+      correlationId,
+      reader: (await domain.serving()).reader,
+      now: deps.clock.now(),
+    })
+  const events = await deadlineAfter(Math.min(readMs, appendMs)).within(read(), tooSlow)
   if (events.length > 0) await domain.commands.append(events, { deadline })
   for (const { meta, type } of events) deps.report?.appended({ domain: domain.name, source: meta.source, type })
   deps.report?.webhookCalled(hook.source, events.length > 0 ? 'taken' : 'ignored')
@@ -78,7 +119,7 @@ const readAnyJson = (scope: FastifyInstance): void => {
   scope.removeAllContentTypeParsers()
   scope.addContentTypeParser('application/json', { parseAs: 'string' }, (_request, body, done) => {
     try {
-      done(null, JSON.parse(String(body)))
+      done(null, { value: JSON.parse(String(body)) as unknown, text: String(body) })
     } catch (cause) {
       done(new Problem(400, 'malformed-json', 'The body is not JSON.', { cause }))
     }

@@ -19,7 +19,7 @@ const webhook: Webhook = {
     if ((params as { secret: string }).secret !== 'right') throw new Problem(401, 'webhook-refused', 'No.')
   },
   eventsOf: ({ body, now, correlationId }) => {
-    const days = (body as { days?: readonly string[] }).days ?? []
+    const { days = [] } = body as { days?: readonly string[] }
     return Promise.resolve(
       days.map((date) => ({
         type: 'PatUsed',
@@ -48,6 +48,69 @@ const open = async () => {
     call: (sent: Partial<EdgeRequest>) => send(edge.app, { method: 'POST', url: '/webhooks/toy/right', ...sent }),
   }
 }
+
+describe('a check of the URL of a webhook', () => {
+  const challenged: Webhook = {
+    ...webhook,
+    challenge: ({ query }) => {
+      const { token, echo } = query as { readonly token?: string; readonly echo?: string }
+      if (token !== 'right') throw new Problem(403, 'webhook-refused', 'The token is wrong.')
+      return { echo }
+    },
+  }
+  const open = () => openMealsEdge({ edge: { ...mealsEdge, webhooks: [challenged] } })
+
+  test('is answered by the webhook, without a token', async () => {
+    const { app } = await open()
+    const answer = await send(app, { url: '/webhooks/toy/right?token=right&echo=4711' })
+    expect(answer).toMatchObject({ status: 200, body: { echo: '4711' } })
+  })
+
+  test('is refused for a wrong path and for a wrong query', async () => {
+    const { app } = await open()
+    expect(await send(app, { url: '/webhooks/toy/wrong?token=right' })).toMatchObject({ status: 401 })
+    expect(await send(app, { url: '/webhooks/toy/right?token=wrong' })).toMatchObject({ status: 403 })
+  })
+
+  test('does not change the POST of the URL, and is in the document of the edge', async () => {
+    const { app, events } = await open()
+    await send(app, { method: 'POST', url: '/webhooks/toy/right', body: { days: ['2026-11-15'] } })
+    expect(events).toHaveLength(1)
+    const { body } = await send(app, { url: '/openapi.json' })
+    expect(body.paths['/webhooks/toy/{secret}']).toMatchObject({
+      get: { operationId: 'receiveTestCallChallenge' },
+      post: { operationId: 'receiveTestCall' },
+    })
+  })
+})
+
+describe('a call of an outside service that waits only for a short time', () => {
+  const hurried = async (part: 'log' | 'read') => {
+    const eventsOf: Webhook['eventsOf'] = part === 'log' ? webhook.eventsOf : () => new Promise(() => {})
+    const edge = await openMealsEdge({ edge: { ...mealsEdge, webhooks: [{ ...webhook, eventsOf, appendMs: 5 }] } })
+    if (part === 'log') edge.hang('log')
+    return send(edge.app, { method: 'POST', url: '/webhooks/toy/right', body: { days: ['2026-11-15'] } })
+  }
+
+  test('is answered 503 if the log does not have the events in that time', async () => {
+    expect(await hurried('log')).toMatchObject({ status: 503 })
+  })
+
+  test('is answered 503 if the reads take longer', async () => {
+    expect(await hurried('read')).toMatchObject({ status: 503, body: { code: 'too-slow' } })
+  })
+})
+
+test('a webhook gets the text of the body, whose numbers keep all their digits', async () => {
+  const texts: string[] = []
+  const eventsOf: Webhook['eventsOf'] = ({ text, params }) => {
+    texts.push(`${params['secret']} ${text}`)
+    return Promise.resolve([])
+  }
+  const { app } = await openMealsEdge({ edge: { ...mealsEdge, webhooks: [{ ...webhook, eventsOf }] } })
+  await send(app, { method: 'POST', url: '/webhooks/toy/right', raw: '{"id":12345678901234567}' })
+  expect(texts).toEqual(['right {"id":12345678901234567}'])
+})
 
 describe('a call of an outside service', () => {
   test('is answered when all its events are in the log, without waiting for their fold', async () => {
