@@ -6,6 +6,7 @@ export type {
   ConfiguredEdge,
   DomainRecord,
   Edge,
+  EdgeOutside,
   ServiceCheck,
   WriteWorkload,
 } from '../domains/record.ts'
@@ -74,19 +75,25 @@ export type { EventMetaParts } from '../producers/http/event-meta.ts'
 export { listing } from '../producers/http/lists.ts'
 export { pathId } from '../producers/http/path-id.ts'
 export { mistake, Problem, refusedEarly } from '../producers/http/problem.ts'
-export { command, question } from '../producers/http/route.ts'
+export { action, command, question } from '../producers/http/route.ts'
 export type {
+  Action,
+  ActionCall,
+  ActionDecision,
+  Appended,
   Batch,
   Call,
   Caller,
   Collected,
   Command,
+  Cookie,
   Decision,
   Document,
   Draft,
   FurtherReaders,
   JsonSchema,
   Question,
+  Reply,
   Route,
   TrackedSeries,
 } from '../producers/http/route.ts'

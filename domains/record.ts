@@ -75,13 +75,16 @@ export interface ConfigurableEdge {
 
 /** The result of `configure` of a ConfigurableEdge. */
 export interface ConfiguredEdge {
-  /** Returns the edge. If an outside service does not answer, the edge calls `failed` with the error. */
-  edge(failed: (error: unknown) => void): Edge
+  /** Returns the edge. If an outside service does not answer, the edge calls `outside.failed` with the error. */
+  edge(outside: EdgeOutside): Edge
   /** Returns the handlers of the asks that the domain's folds return. Absent: the asks of the domain wait until a configured process calls them. */
   asks?(outside: Outside): AskHandlers
   /** The checks of `tributary doctor` for the outside services that are configured. */
   readonly checks: readonly ServiceCheck[]
 }
+
+/** The functions that the program gives to an edge. */
+export type EdgeOutside = Pick<Outside, 'failed' | 'clock'>
 
 /** The functions that the program gives to handlers of asks. */
 export interface Outside {

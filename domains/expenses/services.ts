@@ -44,7 +44,7 @@ export const expensesServices = configurableEdge(
         'TRIBUTARY_TON_API_KEY is set, but TRIBUTARY_TON_API is not. Set TRIBUTARY_TON_API to the URL of the API, or unset the key.',
       )
     return {
-      edge: (failed) =>
+      edge: ({ failed }) =>
         expensesEdgeWith({ telegram, ...(api !== undefined && { ton: createTonCheck({ api, key, failed }) }) }),
       checks: [
         ...(Object.keys(telegram).length > 0 ? [{ name: 'Telegram', check: () => telegramSummary(telegram) }] : []),

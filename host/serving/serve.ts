@@ -15,7 +15,7 @@ import { openDevices } from '../wiring/devices.ts'
 import { cannotListen } from './listen.ts'
 import type { Config } from '../config/config.ts'
 import type { Listen } from '../config/variables.ts'
-import type { Edge } from '../../domains/record.ts'
+import type { Edge, EdgeOutside } from '../../domains/record.ts'
 import type { Domain } from '../../projections/projection.ts'
 import type { Pipeline } from '../../processors/engine/run/pipeline.ts'
 import type { Runtime } from '../wiring/runtime.ts'
@@ -128,7 +128,7 @@ const edgesOf = ({ pipelines, clock, config, metrics }: Runtime, logger: Logger)
     .flatMap(
       (pipeline) =>
         domainEdge(pipeline, {
-          edge: edgeIn(config, pipeline.domain, outsideFailed),
+          edge: edgeIn(config, pipeline.domain, { failed: outsideFailed, clock }),
           now: clock.now,
           isEmbedded: config.kafka === undefined,
           failed: (error) => metrics.observer.failed(pipeline.domain.name, error),
@@ -144,10 +144,10 @@ const edgesOf = ({ pipelines, clock, config, metrics }: Runtime, logger: Logger)
 }
 
 /** Returns the edge of a domain. Undefined if the domain has no edge, or only folds the log of another domain. */
-const edgeIn = ({ domains, edges }: Config, { name }: Domain, failed: (error: unknown) => void): Edge | undefined => {
+const edgeIn = ({ domains, edges }: Config, { name }: Domain, outside: EdgeOutside): Edge | undefined => {
   const { edge } = domains.recordOf(name)
   if (edge === undefined || domains.isFurther(name)) return undefined
-  return 'configure' in edge ? edges[name]?.edge(failed) : edge
+  return 'configure' in edge ? edges[name]?.edge(outside) : edge
 }
 
 interface Public {

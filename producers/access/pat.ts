@@ -2,8 +2,11 @@ import { hash } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 import { DOMAIN_NAME } from '../../projections/domain-name.ts'
 
-/** `device`: the token is for one device. The `user` of such a token is the id of the device, and the token gives no other access. */
-export const SCOPES = ['read', 'write', 'device'] as const
+/**
+ * `admin`: the token may also change what belongs to all users. Only an operator creates such a token. `device`: the token is for one device. The
+ * `user` of such a token is the id of the device, and the token gives no other access.
+ */
+export const SCOPES = ['read', 'write', 'admin', 'device'] as const
 export type Scope = (typeof SCOPES)[number]
 
 /** A new personal access token. Only its hash is stored. The token begins with `trib_` and the domain, so that secret scanners recognise it. */

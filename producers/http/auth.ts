@@ -72,7 +72,10 @@ export interface AuthenticatedCaller extends Caller {
 export type Authenticate = (authorization: string | undefined, need: RequiredAccess) => Promise<AuthenticatedCaller>
 
 interface RequiredAccess {
-  readonly scope: 'read' | 'write'
+  /** The quota to which the request belongs. */
+  readonly kind: 'read' | 'write'
+  /** The scope that the route requires. Default: the kind. */
+  readonly scope?: Scope | undefined
   /** Another scope that also admits the token. Default: none. */
   readonly or?: Scope | undefined
   readonly now: number
@@ -103,7 +106,8 @@ export const createAuthentication = ({
   const items = async (reader: Reader, key: Key, day: string): Promise<readonly (Item | undefined)[]> =>
     metered ? reader.getMany([key, access.usageKey(access.userOf(key), day)]) : [await reader.get(key)]
 
-  const byToken: Authenticate = async (authorization, { scope, or = scope, now }) => {
+  const byToken: Authenticate = async (authorization, need) => {
+    const { kind, now } = need
     const token = presentedToken(authorization)
     const hash = hashToken(token)
     // A token whose item key is cached has passed this check before.
@@ -119,9 +123,8 @@ export const createAuthentication = ({
       return unknownToken(confirm)
     }
     if (await access.hasEnded?.(reader, item)) throw endedToken()
-    if (!pat.scopes.includes(scope) && !pat.scopes.includes(or))
-      throw new Problem(403, 'scope-missing', `The token may not ${scope}. Create a token with the scope "${scope}".`)
-    enforceQuota(quota, usage, { scope, now })
+    requireScope(pat.scopes, need)
+    enforceQuota(quota, usage, { kind, now })
     return {
       user: pat.user,
       domain,
@@ -131,15 +134,13 @@ export const createAuthentication = ({
       lastUsedAt: pat.lastUsedAt,
     }
   }
-  const byScheme = async (
-    scheme: Scheme,
-    credentials: string,
-    { scope, now }: RequiredAccess,
-  ): Promise<AuthenticatedCaller> => {
+  const byScheme = async (scheme: Scheme, credentials: string, need: RequiredAccess): Promise<AuthenticatedCaller> => {
+    const { kind, now } = need
     const recognised = scheme.recognise(credentials, now)
+    requireScope(OWN_SCOPES, need)
     const answering = await serving()
     if (metered)
-      enforceQuota(quota, await answering.reader.get(access.usageKey(recognised.user, utcDay(now))), { scope, now })
+      enforceQuota(quota, await answering.reader.get(access.usageKey(recognised.user, utcDay(now))), { kind, now })
     return { ...recognised, domain, patId: null, scopes: OWN_SCOPES, ...readBy(answering), lastUsedAt: undefined }
   }
   return async (authorization, need) => {
@@ -162,6 +163,15 @@ const readBy = ({ reader, generation, outcomes, series, further }: ServingGenera
 
 /** The scopes of a caller who was authenticated by a scheme. */
 const OWN_SCOPES: readonly Scope[] = ['read', 'write']
+
+const requireScope = (scopes: readonly Scope[], { kind, scope = kind, or = scope }: RequiredAccess): void => {
+  if (scopes.includes(scope) || scopes.includes(or)) return
+  const detail =
+    scope === 'admin'
+      ? 'Only an administrator may send this request. Create a token with the scope "admin": tributary token create --scopes read,write,admin.'
+      : `The token may not ${scope}. Create a token with the scope "${scope}".`
+  throw new Problem(403, 'scope-missing', detail)
+}
 
 const BEARER = 'Bearer'
 
@@ -237,10 +247,10 @@ export const utcDay = (now: number): string => {
 const enforceQuota = (
   quota: Quota,
   usage: Item | undefined,
-  { scope, now }: Pick<RequiredAccess, 'scope' | 'now'>,
+  { kind, now }: Pick<RequiredAccess, 'kind' | 'now'>,
 ): void => {
-  const [limit, used] = scope === 'read' ? [quota.reads, usage?.['reads']] : [quota.writes, usage?.['writes']]
+  const [limit, used] = kind === 'read' ? [quota.reads, usage?.['reads']] : [quota.writes, usage?.['writes']]
   if (limit === null || typeof used !== 'number' || used < limit) return
-  const detail = `The quota of ${limit} ${scope} requests per UTC day is used up. Wait for the next day, or request a larger quota.`
+  const detail = `The quota of ${limit} ${kind} requests per UTC day is used up. Wait for the next day, or request a larger quota.`
   throw new Problem(429, 'quota-exceeded', detail, { retryAfter: Math.ceil((DAY_MS - (now % DAY_MS)) / 1000) })
 }

@@ -10,7 +10,7 @@ import type { DomainEdge } from './domain.ts'
 import { eventMeta } from './event-meta.ts'
 import { eventReference, hashedKey, requestOf, wantsAsync } from './headers.ts'
 import { Problem, refusedStatus } from './problem.ts'
-import type { Call, Command, Decision, JsonSchema } from './route.ts'
+import type { Call, Command, Decision, Described, JsonSchema } from './route.ts'
 import type { EdgeDeps } from './server.ts'
 
 export interface Run<R = Command> {
@@ -45,7 +45,7 @@ export const runCommand = async (run: Run): Promise<unknown> => {
   if (first !== undefined) await appendFirst({ ...run, call }, first)
   const meta = metaOf(run, repeatable, decision)
   const { type, data, personal } = decision.draft
-  const receipt = await append(
+  const receipt = await appendEvent(
     run,
     { type, meta, data, personal },
     wantsAsync(request.headers) ? 0 : deps.limits.waitMs,
@@ -82,17 +82,21 @@ const decide = async (
 }
 
 /** Appends the event that must precede the event of the command, and waits until it is visible. Throws `not-yet-visible` if that takes too long. */
-const appendFirst = async (run: Run, { draft, key }: Decision): Promise<void> => {
+export const appendFirst = async (
+  run: Run<Pick<Described, 'admit'>>,
+  { draft, key, subject }: Decision,
+): Promise<void> => {
   const { request, route, call, deps, source, deadline } = run
   const meta = eventMeta({
     eventId: deps.ids.uuidv7(),
     user: call.caller.user,
     key,
+    subject,
     now: call.now,
     source,
     correlationId: request.id,
   })
-  const { outcome } = await append(run, { ...draft, meta }, deps.limits.waitMs)
+  const { outcome } = await appendEvent(run, { ...draft, meta }, deps.limits.waitMs)
   if (
     outcome !== 'pending' &&
     outcome.kind !== 'parked' &&
@@ -110,7 +114,7 @@ const appendFirst = async (run: Run, { draft, key }: Decision): Promise<void> =>
 const metaOf = (
   { request, call, deps, source }: Run,
   repeatable: Event['meta']['request'],
-  { key, occurredAt = call.now }: Decision,
+  { key, subject, occurredAt = call.now }: Decision,
 ): Event['meta'] => {
   const {
     caller: { user },
@@ -123,6 +127,7 @@ const metaOf = (
       eventId,
       user,
       key,
+      subject,
       now,
       source,
       correlationId: request.id,
@@ -132,8 +137,8 @@ const metaOf = (
   }
 }
 
-const append = async (
-  { request, reply, domain, deps, call, deadline }: Run,
+export const appendEvent = async (
+  { request, reply, domain, deps, call, deadline }: Run<unknown>,
   event: Event,
   waitMs: number,
 ): Promise<Receipt> => {
@@ -153,8 +158,9 @@ const append = async (
   }
 }
 
-const checkOutcome = async (
-  { route, call, domain, deadline }: Run,
+/** Returns the outcome of an appended event. Throws a Problem if the fold refused the event. */
+export const checkOutcome = async (
+  { route, call, domain, deadline }: Run<Pick<Command, 'body' | 'refused'>>,
   outcome: Outcome,
 ): Promise<'applied' | 'duplicate' | 'parked' | 'behind'> => {
   if (outcome.kind === 'parked') return outcome.behind === true ? 'behind' : 'parked'

@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifySchema } from 'fastify'
+import type { FastifyContextConfig, FastifyInstance, FastifySchema } from 'fastify'
 import type { FastifyDynamicSwaggerOptions } from '@fastify/swagger'
 import { asyncapi, type AsyncApiParts } from './asyncapi.ts'
 import { docsPage, type OpenApi } from './docs-page.ts'
@@ -16,7 +16,7 @@ export const openapi = ({ version, domains }: Described): NonNullable<FastifyDyn
     version,
     description: [
       'Requests and answers are JSON. Errors are application/problem+json with a stable `code`.',
-      'Every POST, PUT, PATCH and DELETE accepts `Idempotency-Key` and `Prefer: respond-async`, and returns its event in `Tributary-Event`.',
+      'Every POST, PUT, PATCH and DELETE accepts `Idempotency-Key` and `Prefer: respond-async`, and returns its event in `Tributary-Event`, unless its description lists no such headers.',
       'Every GET accepts `Tributary-After` and then answers with that event included. The description of a route names an exception.',
     ].join(' '),
     license: { name: 'Apache-2.0', url: 'https://www.apache.org/licenses/LICENSE-2.0' },
@@ -69,14 +69,15 @@ const commandHeaders = {
 export const described = <S extends FastifySchema>({
   schema,
   url,
-  route: { method },
+  route: { method, config },
 }: {
   schema: S
   url: string
-  route: { method: string | string[] }
+  route: { method: string | string[]; config?: FastifyContextConfig }
 }): { schema: S; url: string } => {
   if (!schema?.security) return { schema, url }
-  const properties = method === 'GET' || method === 'HEAD' ? afterHeader : { ...afterHeader, ...commandHeaders }
+  const isCommand = method !== 'GET' && method !== 'HEAD' && config?.isAction !== true
+  const properties = isCommand ? { ...afterHeader, ...commandHeaders } : afterHeader
   return { schema: { ...schema, headers: { type: 'object', properties } }, url }
 }
 

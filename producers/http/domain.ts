@@ -1,16 +1,14 @@
 import rateLimit from '@fastify/rate-limit'
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Refusals } from '../../projections/refusal.ts'
 import { tooSlow, type Commands } from '../commands.ts'
 import { deadlineAfter } from '../deadline.ts'
 import type { Json } from './asyncapi.ts'
 import { createAuthentication, utcDay, type Access, type AuthenticatedCaller, type ServingGeneration } from './auth.ts'
-import { runBatch } from './batch.ts'
-import { runCommand } from './command.ts'
+import { addRoute, callOf, SOURCE } from './add-route.ts'
 import { afterOf, badReference } from './headers.ts'
-import { Problem, problemSchema } from './problem.ts'
-import { securityOf } from './docs.ts'
-import type { Call, Document, Question, Route } from './route.ts'
+import { Problem } from './problem.ts'
+import type { Call, Route } from './route.ts'
 import type { Scheme } from './scheme.ts'
 import type { Scope } from '../access/pat.ts'
 import type { LiveSpec } from '../live/spec.ts'
@@ -58,13 +56,13 @@ declare module 'fastify' {
     receivedAt: number
   }
   interface FastifyContextConfig {
+    needs?: Scope
     alsoFor?: Scope
     ofSeries?: true
+    /** The route is an action: it ignores `Idempotency-Key` and `Prefer`. */
+    isAction?: true
   }
 }
-
-/** The `source` of the events that the routes of a domain append. */
-const SOURCE = 'edge'
 
 export const registerDomain = async (scope: FastifyInstance, domain: DomainEdge, deps: EdgeDeps): Promise<void> => {
   const { clock, limits } = deps
@@ -78,7 +76,8 @@ export const registerDomain = async (scope: FastifyInstance, domain: DomainEdge,
 
   const admittedBy = (request: FastifyRequest, now: number): Promise<AuthenticatedCaller> =>
     authenticate(request.headers.authorization ?? offeredToken(request), {
-      scope: kindOf(request),
+      kind: kindOf(request),
+      scope: request.routeOptions.config.needs,
       or: request.routeOptions.config.alsoFor,
       now,
     })
@@ -196,96 +195,3 @@ const rateOptions = ({ max, windowMs }: { max: number; windowMs: number }) => ({
 
 /** The key of the rate limit: each token has its own limit. A user who was authenticated without a token has one limit for all requests. */
 const callerKey = (caller: AuthenticatedCaller | null): string => caller?.patId ?? `user:${caller?.user ?? ''}`
-
-interface RouteParts {
-  readonly domain: DomainEdge
-  readonly deps: EdgeDeps
-  /** Set for the routes that every domain has. OpenAPI lists these routes only once, for the first domain. */
-  readonly constraints?: { readonly tokenDomain?: string }
-}
-
-const addRoute = (scope: FastifyInstance, route: Route, { domain, deps, constraints }: RouteParts): void => {
-  const schema = {
-    operationId: route.operationId,
-    summary: route.summary,
-    ...(route.byIndex && { description: BY_INDEX }),
-    tags: constraints ? deps.domains.map(({ name }) => name) : [domain.name],
-    security: securityOf(constraints ? {} : domain),
-    ...(constraints?.tokenDomain !== undefined && { hide: true }),
-    ...(route.params ? { params: route.params } : {}),
-    querystring: route.query ?? NO_QUERY,
-    ...(route.method === 'GET' ? {} : { body: route.body }),
-    response: {
-      ...(route.method === 'GET' ? {} : { 202: acceptedSchema }),
-      [route.method === 'GET' ? 200 : route.status]: route.result,
-      default: { description: 'An error.', content: { 'application/problem+json': { schema: problemSchema } } },
-    },
-  }
-  scope.route({
-    method: route.method,
-    url: route.url,
-    schema,
-    ...(constraints && { constraints }),
-    config: { ...(route.alsoFor && { alsoFor: route.alsoFor }), ...(route.ofSeries && { ofSeries: route.ofSeries }) },
-    ...('bodyLimit' in route && { bodyLimit: route.bodyLimit }),
-    handler: (request, reply) => {
-      const call = callOf(request, deps)
-      const { readMs, waitMs } = deps.limits
-      const reading = deadlineAfter(readMs)
-      if (route.method === 'GET')
-        return reading.within(answerOf(route, call), tooSlow).then((answer) => sendAnswer(reply, answer))
-      const run = {
-        request,
-        reply,
-        call,
-        domain,
-        deps,
-        source: SOURCE,
-        reading,
-        deadline: deadlineAfter(readMs + waitMs),
-      }
-      return 'collect' in route ? runBatch({ ...run, route }) : runCommand({ ...run, route })
-    },
-  })
-}
-
-const answerOf = async (
-  route: Question,
-  call: Call,
-): Promise<{ readonly document: Document } | { readonly json: unknown }> => {
-  if (route.admit !== undefined) await route.admit(call)
-  const document = await route.document?.(call)
-  return document === undefined ? { json: await route.answer(call) } : { document }
-}
-
-const sendAnswer = (reply: FastifyReply, answer: Awaited<ReturnType<typeof answerOf>>): unknown =>
-  'json' in answer
-    ? answer.json
-    : reply.headers(answer.document.headers).type(answer.document.type).send(answer.document.text)
-
-export const BY_INDEX =
-  'On DynamoDB this route can read an index, which can be a moment behind its table: Tributary-After does not cover it there.'
-
-const NO_QUERY = { type: 'object', additionalProperties: false, properties: {} } as const
-
-const acceptedSchema = {
-  type: 'object',
-  description: 'The event is in the log. The answer did not wait for its fold.',
-  required: ['event', 'state', 'detail'],
-  additionalProperties: true,
-  properties: { event: { type: 'string' }, state: { enum: ['pending', 'parked'] }, detail: { type: 'string' } },
-} as const
-
-const callOf = (request: FastifyRequest, { ids, randomBytes }: EdgeDeps): Call => {
-  const { caller, receivedAt } = request
-  if (!caller) throw new Problem(401, 'token-missing', 'Send Authorization: Bearer <token>.')
-  return {
-    caller,
-    params: request.params as Readonly<Record<string, string>>,
-    query: request.query,
-    body: request.body ?? null,
-    now: receivedAt,
-    newId: () => ids.uuidv7(),
-    randomBytes,
-  }
-}

@@ -5,15 +5,18 @@ export interface EventMetaParts extends Pick<EventMeta, 'eventId' | 'source' | '
   readonly user: string
   /** The log key. Default: the user. */
   readonly key?: string | undefined
+  /** The person whom the personal data describes. Default: the user. */
+  readonly subject?: string | undefined
   readonly now: number
   readonly request?: EventMeta['request']
 }
 
-/** The metadata of an event that a user causes. The user is the actor and the subject. */
+/** The metadata of an event that a user causes. The user is the actor. */
 export const eventMeta = ({
   eventId,
   user,
   key = user,
+  subject = user,
   now,
   source,
   correlationId,
@@ -27,6 +30,6 @@ export const eventMeta = ({
   correlationId,
   causationId: null,
   actorId: user,
-  subjectId: user,
+  subjectId: subject,
   request,
 })

@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http'
 import type { XStatic } from 'typebox/schema'
 import type { Event } from '../../schemas/event.ts'
 import type { SeriesGeneration } from '../../projections/series.ts'
@@ -65,6 +66,8 @@ export interface Decision {
   /** The time at which the event happened, in epoch milliseconds. Default: the time of the request. */
   readonly occurredAt?: number
   readonly id?: string
+  /** The person, or the part of a person, whom the personal data of the event describes. Default: the caller. */
+  readonly subject?: string
   /** Members of the answer that are not stored, such as a new secret. Only the first answer contains them. */
   readonly unstored?: Readonly<Record<string, unknown>>
 }
@@ -72,7 +75,7 @@ export interface Decision {
 /** A JSON Schema as a plain object. */
 export type JsonSchema = Readonly<Record<string, unknown>>
 
-interface Described {
+export interface Described {
   readonly url: string
   /** The stable name of the route in `/openapi.json`: a verb and its object, unique in the whole program. */
   readonly operationId: string
@@ -80,6 +83,8 @@ interface Described {
   readonly params?: JsonSchema
   readonly query?: JsonSchema
   readonly result: JsonSchema
+  /** The scope that the route requires. Default: `read` for GET, otherwise `write`. */
+  readonly scope?: Scope
   /** Another scope that admits a token to the route. */
   readonly alsoFor?: Scope
   /** True if the route reads the series. Then `Tributary-After` also waits for the series. */
@@ -137,10 +142,69 @@ export interface Collected {
   readonly answer: Readonly<Record<string, unknown>>
 }
 
-/** A route of a domain. */
-export type Route = Question | Command | Batch
+/** A cookie that an action sets. The edge adds HttpOnly, SameSite=Lax, Path=/ and, except on plain-http loopback, the prefix `__Host-` and Secure. */
+export interface Cookie {
+  /** Letters, digits, `_` and `-`, without the prefix. */
+  readonly name: string
+  /** Characters of base64url, and `.`. */
+  readonly value: string
+  /** The lifetime in seconds. 0 removes the cookie. */
+  readonly maxAge: number
+}
 
-type Typed<R extends Described, Body, Q> = Omit<R, 'body' | 'query' | 'decide' | 'answer' | 'document'> & {
+/** The answer of an action: its status, and JSON, or a redirect. */
+export interface Reply {
+  readonly status: number
+  readonly json?: unknown
+  /** The URL to which a status from 300 to 399 redirects. */
+  readonly location?: string
+  readonly headers?: Readonly<Record<string, string>>
+  readonly cookies?: readonly Cookie[]
+}
+
+/** An event that an action appends. */
+export interface ActionDecision extends Decision {
+  /** The id of the event. The fold recognises a repeated event by its id. Default: a new id. */
+  readonly eventId?: string
+  /** True: also waits until the events that the folds derive from the event are folded. */
+  readonly awaitDerived?: true
+}
+
+/** The outcome of an event that an action appended. `pending`: not known in time. `parked`: the fold failed. `behind`: an earlier event of the key is parked. */
+export interface Appended {
+  readonly eventId: string
+  readonly state: 'applied' | 'duplicate' | 'pending' | 'parked' | 'behind'
+}
+
+/** A checked request to an action. */
+export interface ActionCall<Body = unknown, Query = unknown> extends Call<Body, Query> {
+  readonly headers: IncomingHttpHeaders
+  /** The value of a cookie that an action set. Undefined if the request does not have it. */
+  cookie(name: string): string | undefined
+  /**
+   * Appends an event and waits for its outcome, as a command does. Throws a Problem if the fold refuses the event. Can be called several times:
+   * each call waits for the outcome of the previous event.
+   */
+  append(decision: ActionDecision): Promise<Appended>
+}
+
+/** A route that decides about its whole answer, and that can append no event or several. It ignores `Idempotency-Key`. Declare it with `action`. */
+export interface Action extends Described {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+  readonly body: JsonSchema
+  /** The status of the usual answer, whose schema is `result`. */
+  readonly status: number
+  /** The redirects that the route can answer, for OpenAPI. */
+  readonly redirects?: Readonly<Partial<Record<302 | 303, string>>>
+  /** The maximum time of the answer in milliseconds. Default: the limit of commands. An action that calls an outside service needs more. */
+  readonly answerMs?: number
+  perform(call: ActionCall): Promise<Reply>
+}
+
+/** A route of a domain. */
+export type Route = Question | Command | Batch | Action
+
+type Typed<R extends Described, Body, Q> = Omit<R, 'body' | 'query' | 'decide' | 'answer' | 'document' | 'perform'> & {
   readonly body?: Body
   readonly query?: Q
 }
@@ -160,5 +224,10 @@ export const command = <const B extends JsonSchema = typeof noBody, const Q exte
     answer(call: Call<XStatic<B>, XStatic<Q>>, decision: Decision): Promise<unknown>
   },
 ): Command => ({ body: noBody, ...definition }) as Command
+
+/** Declares a route that decides about its whole answer. Default of `body`: no body is accepted. */
+export const action = <const B extends JsonSchema = typeof noBody, const Q extends JsonSchema = JsonSchema>(
+  definition: Typed<Action, B, Q> & { perform(call: ActionCall<XStatic<B>, XStatic<Q>>): Promise<Reply> },
+): Action => ({ body: noBody, ...definition }) as Action
 
 const noBody = { type: ['object', 'null'], additionalProperties: false, properties: {} } as const

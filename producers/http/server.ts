@@ -57,6 +57,8 @@ export interface EdgeDeps {
   readonly version: string
   readonly logger?: FastifyBaseLogger
   readonly report?: EdgeReport
+  /** The origin under which people reach this server, for example `https://tributary.example`. Undefined: not configured. */
+  readonly publicUrl?: string | undefined
   /** Absent: this process serves no live feeds. */
   readonly live?: LiveParts | undefined
 }

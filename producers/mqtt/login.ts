@@ -163,7 +163,7 @@ const createAccounts = ({ domains, clock, logger }: Pick<LoginParts, 'domains' |
     async authenticate(domain: DeviceDomain, device: string, token: string): Promise<AuthenticatedCaller> {
       const { authenticate, usage } = accountOf(domain.name)
       const now = clock.now()
-      const caller = await authenticate(`Bearer ${token}`, { scope: 'write', or: 'device', now })
+      const caller = await authenticate(`Bearer ${token}`, { kind: 'write', or: 'device', now })
       if (caller.user !== device || !caller.scopes.includes('device'))
         throw new Problem(401, 'token-unknown', `The token is not one of the device ${device}.`)
       usage.record({ caller, kind: 'write', id: device, now, day: utcDay(now) })

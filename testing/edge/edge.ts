@@ -1,5 +1,6 @@
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import type { DomainRecord, Edge } from '../../domains/record.ts'
+import type { Clock } from '../../processors/engine/ports/clock.ts'
 import { mintToken, type Scope } from '../../producers/access/pat.ts'
 import type { DomainEdge } from '../../producers/http/domain.ts'
 import type { TrackedSeries } from '../../producers/http/route.ts'
@@ -48,6 +49,8 @@ export interface MemoryEdgeOptions {
   readonly report?: EdgeDeps['report']
   readonly end?: NonNullable<DomainEdge['end']>
   readonly series?: TrackedSeries
+  /** Default: not configured. */
+  readonly publicUrl?: string
   /** The connections of live feeds, and the changes that they deliver. Default: no live feed. */
   readonly live?: NonNullable<EdgeDeps['live']> & { readonly changes: ChangeFeed }
 }
@@ -63,6 +66,7 @@ export const openMemoryEdge = async ({
   report,
   end,
   series,
+  publicUrl,
   live,
 }: MemoryEdgeOptions): Promise<MemoryEdge> => {
   const clock = { at: NOON, now: () => clock.at }
@@ -93,6 +97,7 @@ export const openMemoryEdge = async ({
     version: '0.0.0-test',
     ...(logger ? { logger } : {}),
     ...(report ? { report } : {}),
+    publicUrl,
     live,
   })
   await app.ready()
@@ -112,6 +117,10 @@ export const patIssued = (user: string, scopes: readonly Scope[], hash: string):
   personal: { name: 'test' },
 })
 
+const TEST_CLOCK: Clock = { now: () => NOON, sleep: () => Promise.resolve() }
+
 /** The edge of a record, with no outside service configured. Undefined if the domain has no edge. */
 export const edgeOf = ({ edge }: Pick<DomainRecord, 'edge'>): Edge | undefined =>
-  edge !== undefined && 'configure' in edge ? edge.configure({}, []).edge(() => {}) : edge
+  edge !== undefined && 'configure' in edge
+    ? edge.configure({}, []).edge({ failed: () => {}, clock: TEST_CLOCK })
+    : edge

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { expensesEdge } from '../../../producers/expenses/edge.ts'
-import { BY_INDEX } from '../../../producers/http/domain.ts'
+import { BY_INDEX } from '../../../producers/http/add-route.ts'
 import { tokenHash } from '../../../projections/access/keys.ts'
 import type { Query } from '../../../projections/table.ts'
 import { send, type EdgeRequest } from '../../../testing/edge/request.ts'
