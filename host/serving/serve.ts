@@ -156,7 +156,10 @@ interface Public {
   readonly live: LiveParts | undefined
 }
 
-const publicEdge = ({ clock, config, metrics }: Runtime, { domains, logger, live }: Public): FastifyInstance =>
+const publicEdge = (
+  { clock, config, metrics, sessions }: Runtime,
+  { domains, logger, live }: Public,
+): FastifyInstance =>
   createEdge({
     domains,
     clock,
@@ -172,6 +175,7 @@ const publicEdge = ({ clock, config, metrics }: Runtime, { domains, logger, live
     version: version(),
     logger,
     report: metrics.report,
+    signIn: { sessions, origins: config.origins, schemes: [] },
     live,
   })
 

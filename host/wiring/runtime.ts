@@ -15,6 +15,8 @@ import type { FolderLock } from '../folder/folder.ts'
 import { createMetrics } from '../serving/metrics.ts'
 import type { Metrics } from '../serving/metrics.ts'
 import { openKeys, type Keys } from './sealing.ts'
+import { createSessions } from './sessions.ts'
+import type { Sessions } from '../../producers/access/sessions.ts'
 import { createVerdicts } from '../../processors/engine/poison/verdicts.ts'
 import { openPipeline } from '../../processors/engine/run/pipeline.ts'
 import type { Pipeline } from '../../processors/engine/run/pipeline.ts'
@@ -26,6 +28,7 @@ export interface Runtime {
   readonly clock: Clock
   readonly adapters: Adapters
   readonly keys: Keys
+  readonly sessions: Sessions
   readonly pipelines: ReadonlyMap<string, Pipeline>
   readonly metrics: Metrics
   /** Records of the commands of operators that ran in other processes. A server takes these records and logs them. */
@@ -127,6 +130,7 @@ const openLocked = async (
     clock,
     adapters,
     keys,
+    sessions: createSessions({ stores: adapters.stores, clock }),
     pipelines,
     metrics,
     records,

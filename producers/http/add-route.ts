@@ -9,6 +9,7 @@ import type { DomainEdge } from './domain.ts'
 import { Problem, problemSchema } from './problem.ts'
 import type { Action, Call, Document, Question, Route } from './route.ts'
 import type { EdgeDeps } from './server.ts'
+import { schemesOf } from './sign-in.ts'
 
 /** The `source` of the events that the routes of a domain append. */
 export const SOURCE = 'edge'
@@ -26,7 +27,7 @@ export const addRoute = (scope: FastifyInstance, route: Route, { domain, deps, c
     summary: route.summary,
     ...(route.byIndex && { description: BY_INDEX }),
     tags: constraints ? deps.domains.map(({ name }) => name) : [domain.name],
-    security: securityOf(constraints ? {} : domain),
+    security: securityOf([...(constraints ? [] : (domain.schemes ?? [])), ...schemesOf(deps)]),
     ...(constraints?.tokenDomain !== undefined && { hide: true }),
     ...(route.params ? { params: route.params } : {}),
     querystring: route.query ?? NO_QUERY,

@@ -1,11 +1,13 @@
 import { timingSafeEqual } from 'node:crypto'
+import type { IncomingMessage } from 'node:http'
 import type { ChangeFeed } from '../../projections/changes.ts'
 import type { Item, Key } from '../../projections/item.ts'
 import type { Reader } from '../../projections/table.ts'
 import { BEARER_PREFIX, domainOfToken, hashToken, type Scope } from '../access/pat.ts'
+import { SESSION_PREFIX } from '../access/sessions.ts'
 import { Problem } from './problem.ts'
 import type { Caller, Draft, FurtherReaders, OutcomeTracker, Route, TrackedSeries } from './route.ts'
-import { credentialsOf, type Scheme } from './scheme.ts'
+import { credentialsOf, type PresentedRequest, type Recognised, type Scheme } from './scheme.ts'
 
 /** A personal access token, as its item stores it. */
 export interface Pat {
@@ -69,7 +71,12 @@ export interface AuthenticatedCaller extends Caller {
   readonly lastUsedAt: string | undefined
 }
 
-export type Authenticate = (authorization: string | undefined, need: RequiredAccess) => Promise<AuthenticatedCaller>
+export interface Authentication {
+  /** Authenticates a request by the first scheme for which it has credentials, otherwise by its token. */
+  ofRequest(request: PresentedRequest, need: RequiredAccess): Promise<AuthenticatedCaller>
+  /** Authenticates by the token in the text of an `Authorization` header. */
+  ofToken(authorization: string | undefined, need: RequiredAccess): Promise<AuthenticatedCaller>
+}
 
 interface RequiredAccess {
   /** The quota to which the request belongs. */
@@ -84,15 +91,55 @@ interface RequiredAccess {
 /** The maximum number of cached keys of token items. The cache saves the read of the index. Every request still reads the item itself. */
 const MOST_CACHED_KEYS = 10_000
 
-export const createAuthentication = ({
-  domain,
-  access,
-  serving,
-  quota,
-  schemes = [],
-}: AuthenticationParts): Authenticate => {
+export const createAuthentication = (parts: AuthenticationParts): Authentication => {
+  const { domain, access, serving, quota, schemes = [] } = parts
+  const tokens = createTokenAuthentication(parts)
+
+  const ofToken: Authentication['ofToken'] = async (authorization, need) => {
+    const token = presentedToken(authorization)
+    const hash = hashToken(token)
+    // A token whose item key is cached has passed this check before.
+    if (!tokens.isCached(hash)) requireOurs(token, domain)
+    return tokens.callerOf(hash, need)
+  }
+  const recognised = async (person: Recognised, need: RequiredAccess): Promise<AuthenticatedCaller> => {
+    const { kind, now } = need
+    const { session } = person
+    if (session?.token) {
+      if (session.token.domain !== domain) throw otherSession(session.token.domain, domain)
+      return { ...(await tokens.callerOf(session.token.hash, need)), session }
+    }
+    requireScope(OWN_SCOPES, need)
+    const answering = await serving()
+    if (isMetered(quota))
+      enforceQuota(quota, await answering.reader.get(access.usageKey(person.user, utcDay(now))), { kind, now })
+    return {
+      ...person,
+      domain,
+      patId: null,
+      scopes: OWN_SCOPES,
+      ...readBy(answering),
+      lastUsedAt: undefined,
+    }
+  }
+  const ofRequest: Authentication['ofRequest'] = async (request, need) => {
+    const { authorization } = request
+    for (const scheme of schemes) {
+      const credentials = scheme.credentialsIn
+        ? scheme.credentialsIn(request)
+        : credentialsOf(scheme.name, authorization ?? '')
+      if (credentials !== undefined) return recognised(await scheme.recognise(credentials, need.now, request), need)
+    }
+    return ofToken(authorization, need)
+  }
+  return { ofRequest, ofToken }
+}
+
+const isMetered = ({ reads, writes }: Quota): boolean => reads !== null || writes !== null
+
+/** Authenticates by the hash of a token. */
+const createTokenAuthentication = ({ domain, access, serving, quota }: AuthenticationParts) => {
   const keys = new Map<string, Key>()
-  const metered = quota.reads !== null || quota.writes !== null
 
   const keyOf = async (reader: Reader, hash: string): Promise<Key | undefined> => {
     const known = keys.get(hash)
@@ -104,53 +151,42 @@ export const createAuthentication = ({
     return key
   }
   const items = async (reader: Reader, key: Key, day: string): Promise<readonly (Item | undefined)[]> =>
-    metered ? reader.getMany([key, access.usageKey(access.userOf(key), day)]) : [await reader.get(key)]
+    isMetered(quota) ? reader.getMany([key, access.usageKey(access.userOf(key), day)]) : [await reader.get(key)]
 
-  const byToken: Authenticate = async (authorization, need) => {
-    const { kind, now } = need
-    const token = presentedToken(authorization)
-    const hash = hashToken(token)
-    // A token whose item key is cached has passed this check before.
-    if (!keys.has(hash)) requireOurs(token, domain)
-    const answering = await serving()
-    const { reader, confirm } = answering
-    const key = await keyOf(reader, hash)
-    if (!key) return unknownToken(confirm)
-    const [item, usage] = await items(reader, key, utcDay(now))
-    const pat = item && access.pat(item)
-    if (!item || !pat || !sameHash(pat.hash, hash)) {
-      keys.delete(hash)
-      return unknownToken(confirm)
-    }
-    if (await access.hasEnded?.(reader, item)) throw endedToken()
-    requireScope(pat.scopes, need)
-    enforceQuota(quota, usage, { kind, now })
-    return {
-      user: pat.user,
-      domain,
-      patId: pat.id,
-      scopes: pat.scopes,
-      ...readBy(answering),
-      lastUsedAt: pat.lastUsedAt,
-    }
-  }
-  const byScheme = async (scheme: Scheme, credentials: string, need: RequiredAccess): Promise<AuthenticatedCaller> => {
-    const { kind, now } = need
-    const recognised = scheme.recognise(credentials, now)
-    requireScope(OWN_SCOPES, need)
-    const answering = await serving()
-    if (metered)
-      enforceQuota(quota, await answering.reader.get(access.usageKey(recognised.user, utcDay(now))), { kind, now })
-    return { ...recognised, domain, patId: null, scopes: OWN_SCOPES, ...readBy(answering), lastUsedAt: undefined }
-  }
-  return async (authorization, need) => {
-    for (const scheme of schemes) {
-      const credentials = credentialsOf(scheme.name, authorization ?? '')
-      if (credentials !== undefined) return byScheme(scheme, credentials, need)
-    }
-    return byToken(authorization, need)
+  return {
+    isCached: (hash: string): boolean => keys.has(hash),
+    async callerOf(hash: string, need: RequiredAccess): Promise<AuthenticatedCaller> {
+      const { kind, now } = need
+      const answering = await serving()
+      const { reader, confirm } = answering
+      const key = await keyOf(reader, hash)
+      if (!key) return unknownToken(confirm)
+      const [item, usage] = await items(reader, key, utcDay(now))
+      const pat = item && access.pat(item)
+      if (!item || !pat || !sameHash(pat.hash, hash)) {
+        keys.delete(hash)
+        return unknownToken(confirm)
+      }
+      if (await access.hasEnded?.(reader, item)) throw endedToken()
+      requireScope(pat.scopes, need)
+      enforceQuota(quota, usage, { kind, now })
+      return {
+        user: pat.user,
+        domain,
+        patId: pat.id,
+        scopes: pat.scopes,
+        ...readBy(answering),
+        lastUsedAt: pat.lastUsedAt,
+      }
+    },
   }
 }
+
+const otherSession = (of: string, domain: string) =>
+  unauthorized(
+    'token-unknown',
+    `The session belongs to a token for ${of}, not for ${domain}. Sign in with a token for ${domain}.`,
+  )
 
 /** The parts of a serving generation that the routes of a request use. */
 const readBy = ({ reader, generation, outcomes, series, further }: ServingGeneration) => ({
@@ -187,17 +223,14 @@ const presentedToken = (authorization: string | undefined): string => {
 }
 
 /**
- * A constraint for routes of the web framework. If several domains have a route with the same path, the domain in the prefix of the token selects
- * the route. `Authenticate` of that domain then checks the whole token.
+ * A constraint for routes of the web framework. If several domains have a route with the same path, the domain in the prefix of the token, or of
+ * the session's id, selects the route. That domain then checks the whole token or session.
  */
 export const byTokenDomain = {
   name: 'tokenDomain',
   storage: () => new Map(),
-  deriveConstraint: ({
-    headers: { authorization = '' },
-  }: {
-    readonly headers: { readonly authorization?: string | undefined }
-  }): string => BEARER_PREFIX.exec(authorization)?.[1] ?? '',
+  deriveConstraint: ({ headers: { authorization, cookie = '' } }: Pick<IncomingMessage, 'headers'>): string =>
+    (authorization === undefined ? SESSION_PREFIX.exec(cookie) : BEARER_PREFIX.exec(authorization))?.[1] ?? '',
 } as const
 
 /** Throws if the token is malformed or is for another domain. Reads no store. */

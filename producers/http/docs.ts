@@ -3,13 +3,20 @@ import type { FastifyDynamicSwaggerOptions } from '@fastify/swagger'
 import { asyncapi, type AsyncApiParts } from './asyncapi.ts'
 import { docsPage, type OpenApi } from './docs-page.ts'
 import type { DomainEdge } from './domain.ts'
+import type { Scheme } from './scheme.ts'
+import type { EdgeDeps } from './server.ts'
+import { schemesOf } from './sign-in.ts'
 
-interface Described {
+interface Described extends Pick<EdgeDeps, 'signIn' | 'publicUrl'> {
   readonly version: string
   readonly domains: readonly Pick<DomainEdge, 'name' | 'schemes' | 'live'>[]
 }
 
-export const openapi = ({ version, domains }: Described): NonNullable<FastifyDynamicSwaggerOptions['openapi']> => ({
+export const openapi = ({
+  version,
+  domains,
+  ...deps
+}: Described): NonNullable<FastifyDynamicSwaggerOptions['openapi']> => ({
   openapi: '3.1.0',
   info: {
     title: 'Tributary',
@@ -27,8 +34,8 @@ export const openapi = ({ version, domains }: Described): NonNullable<FastifyDyn
     securitySchemes: {
       token: { type: 'http', scheme: 'bearer', description: 'A personal access token.' },
       ...Object.fromEntries(
-        domains.flatMap(({ schemes = [] }) =>
-          schemes.map(({ name, description }) => [name, { type: 'http' as const, scheme: name, description }]),
+        [...domains.flatMap(({ schemes = [] }) => schemes), ...schemesOf(deps)].map(
+          ({ name, description, openapi = { type: 'http', scheme: name } }) => [name, { ...openapi, description }],
         ),
       ),
     },
@@ -45,10 +52,8 @@ const tagsOf = (domains: Described['domains']): { name: string; description: str
     : []),
 ]
 
-/** The `security` of a route in OpenAPI: a token, or credentials of one of the domain's schemes. */
-export const securityOf = ({
-  schemes = [],
-}: Pick<DomainEdge, 'schemes'>): readonly Readonly<Record<string, readonly string[]>>[] => [
+/** The `security` of a route in OpenAPI: a token, or credentials of one of the schemes. */
+export const securityOf = (schemes: readonly Scheme[]): readonly Readonly<Record<string, readonly string[]>>[] => [
   { token: [] },
   ...schemes.map(({ name }) => ({ [name]: [] })),
 ]

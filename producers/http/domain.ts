@@ -9,8 +9,10 @@ import { addRoute, callOf, SOURCE } from './add-route.ts'
 import { afterOf, badReference } from './headers.ts'
 import { Problem } from './problem.ts'
 import type { Call, Route } from './route.ts'
-import type { Scheme } from './scheme.ts'
+import type { PresentedRequest, Scheme } from './scheme.ts'
+import { schemesOf } from './sign-in.ts'
 import type { Scope } from '../access/pat.ts'
+import { sessionRoutes } from '../access/session-routes.ts'
 import type { LiveSpec } from '../live/spec.ts'
 import type { DeviceSpec } from '../mqtt/spec.ts'
 import { addLive, offeredToken } from './live.ts'
@@ -66,16 +68,17 @@ declare module 'fastify' {
 
 export const registerDomain = async (scope: FastifyInstance, domain: DomainEdge, deps: EdgeDeps): Promise<void> => {
   const { clock, limits } = deps
-  const authenticate = createAuthentication({
+  const schemes = [...(domain.schemes ?? []), ...schemesOf(deps)]
+  const authentication = createAuthentication({
     domain: domain.name,
     access: domain.access,
     serving: domain.serving,
     quota: limits.quota,
-    schemes: domain.schemes,
+    schemes,
   })
 
   const admittedBy = (request: FastifyRequest, now: number): Promise<AuthenticatedCaller> =>
-    authenticate(request.headers.authorization ?? offeredToken(request), {
+    authentication.ofRequest(presentedBy(request, now), {
       kind: kindOf(request),
       scope: request.routeOptions.config.needs,
       or: request.routeOptions.config.alsoFor,
@@ -104,7 +107,11 @@ export const registerDomain = async (scope: FastifyInstance, domain: DomainEdge,
   for (const route of domain.routes) addRoute(scope, route, { domain, deps })
   // The routes of the first domain have no constraint: they also answer requests whose token names none of the other domains.
   const constraints = domain === deps.domains[0] ? {} : { tokenDomain: domain.name }
-  for (const route of domain.access.routes) addRoute(scope, route, { domain, deps, constraints })
+  const everywhere = [
+    ...domain.access.routes,
+    ...(deps.signIn === undefined ? [] : sessionRoutes(deps.signIn.sessions)),
+  ]
+  for (const route of everywhere) addRoute(scope, route, { domain, deps, constraints })
   const connections = deps.live?.connections.get(domain.name)
   if (domain.live !== undefined && deps.live !== undefined && connections !== undefined) {
     const serving = async () => ({ changes: undefined, ...(await domain.serving()) })
@@ -114,11 +121,24 @@ export const registerDomain = async (scope: FastifyInstance, domain: DomainEdge,
       now: clock.now(),
     })
     addLive(scope, domain.live, {
-      deps: { ...deps.live, connections, serving, limits, now: clock.now, newId: () => deps.ids.uuidv7() },
+      deps: {
+        ...deps.live,
+        connections,
+        serving,
+        limits,
+        publicUrl: deps.publicUrl,
+        now: clock.now,
+        newId: () => deps.ids.uuidv7(),
+      },
       callOf: (request) => callOf(request, deps),
       callAgain,
     })
   }
+}
+
+const presentedBy = (request: FastifyRequest, now: number): PresentedRequest => {
+  const { headers, host, hostname, method } = request
+  return { headers, host, hostname, method, authorization: headers.authorization ?? offeredToken(request), now }
 }
 
 const kindOf = (request: FastifyRequest): 'read' | 'write' =>

@@ -6,6 +6,7 @@ import { createViewer, type Sink, type Viewer } from '../live/viewer.ts'
 import { tooSlow } from '../commands.ts'
 import { deadlineAfter } from '../deadline.ts'
 import { LIVE_TAG } from './docs.ts'
+import { requireOrigin } from './origin.ts'
 import { Problem } from './problem.ts'
 import type { Call } from './route.ts'
 
@@ -24,6 +25,7 @@ export interface LiveParts extends Pick<HubParts, 'sleep'> {
 }
 
 interface LiveDeps extends Omit<LiveParts, 'connections'>, Pick<HubParts, 'serving'> {
+  readonly publicUrl: string | undefined
   readonly connections: Connections
   /** The maximum time to admit a viewer is `readMs`. The maximum time to send the first state is `readMs + waitMs`. */
   readonly limits: { readonly readMs: number; readonly waitMs: number }
@@ -78,7 +80,7 @@ export const addLive = (scope: FastifyInstance, spec: LiveSpec, { deps, callOf, 
       querystring: spec.query,
     },
     preHandler: async (request) => {
-      requireOrigin(request, deps.origins)
+      requireOrigin(request, deps, request.caller?.session !== undefined)
       topics.set(request, await deadlineAfter(deps.limits.readMs).within(spec.admit(callOf(request)), tooSlow))
     },
     handler: () => {
@@ -109,17 +111,6 @@ export function closeSockets(this: FastifyInstance, done: () => void): void {
   for (const socket of this.websocketServer.clients)
     sinkOf(socket).close(1001, 'the server stops: connect again with your cursor')
   this.websocketServer.close(done)
-}
-
-const requireOrigin = ({ headers, host }: FastifyRequest, origins: readonly string[]): void => {
-  const { origin } = headers
-  if (origin === undefined || origins.includes(origin) || (URL.canParse(origin) && new URL(origin).host === host))
-    return
-  throw new Problem(
-    403,
-    'origin-refused',
-    `Pages of ${origin} are not allowed to connect. To allow them, add the origin to TRIBUTARY_ORIGINS.`,
-  )
 }
 
 interface ViewerParts {

@@ -6,7 +6,7 @@ import type { Reader } from '../../projections/table.ts'
 import type { Position } from '../../processors/engine/ports/log.ts'
 import type { OutcomeSource } from '../commands.ts'
 import type { Scope } from '../access/pat.ts'
-import type { Profile } from './scheme.ts'
+import type { OpenSession, Profile } from './scheme.ts'
 
 /** The authenticated sender of a request. Every key is built from `user`, never from the content of the request. */
 export interface Caller {
@@ -19,6 +19,10 @@ export interface Caller {
   readonly profile?: Profile
   /** The place in the authentication service that the caller came from, if the service signed it, for example the id of a chat. */
   readonly place?: string
+  /** The verified e-mail address that the authentication scheme provides. Null or undefined: none. */
+  readonly email?: string | null
+  /** The session of the request. Undefined if the request was authenticated without a cookie. */
+  readonly session?: OpenSession
   readonly scopes: readonly Scope[]
   /** Reads the generation that is serving when the request starts. All reads of the request use this reader. */
   readonly reader: Reader
@@ -170,7 +174,10 @@ export interface ActionDecision extends Decision {
   readonly awaitDerived?: true
 }
 
-/** The outcome of an event that an action appended. `pending`: not known in time. `parked`: the fold failed. `behind`: an earlier event of the key is parked. */
+/**
+ * The outcome of an event that an action appended. `pending`: not known in time. `parked`: the fold failed. `behind`: an earlier event of the key
+ * is parked.
+ */
 export interface Appended {
   readonly eventId: string
   readonly state: 'applied' | 'duplicate' | 'pending' | 'parked' | 'behind'

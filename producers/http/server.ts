@@ -14,6 +14,7 @@ import { closeSockets, PROTOCOL, type LiveParts } from './live.ts'
 import { refuseOtherMethods, collectMethods } from './methods.ts'
 import { Problem } from './problem.ts'
 import { checkRoutes } from './route-checks.ts'
+import type { SignIn } from './sign-in.ts'
 import { registerWebhooks } from './webhook.ts'
 
 export interface Limits {
@@ -59,6 +60,8 @@ export interface EdgeDeps {
   readonly report?: EdgeReport
   /** The origin under which people reach this server, for example `https://tributary.example`. Undefined: not configured. */
   readonly publicUrl?: string | undefined
+  /** Absent: people sign in to no session, and only tokens and the schemes of the domains are accepted. */
+  readonly signIn?: SignIn | undefined
   /** Absent: this process serves no live feeds. */
   readonly live?: LiveParts | undefined
 }

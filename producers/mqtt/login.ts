@@ -137,7 +137,7 @@ const checkWill = async (client: Client, will: Will, { domain, reader, refuse }:
 const createAccounts = ({ domains, clock, logger }: Pick<LoginParts, 'domains' | 'clock' | 'logger'>) => {
   const accounts = domains.map((domain) => ({
     domain,
-    authenticate: createAuthentication({
+    authentication: createAuthentication({
       domain: domain.name,
       access: domain.access,
       serving: domain.serving,
@@ -161,9 +161,9 @@ const createAccounts = ({ domains, clock, logger }: Pick<LoginParts, 'domains' |
     domainOf: (token: string): DeviceDomain => accountOf(domainOfToken(token)).domain,
     /** Throws a Problem if the token is not a valid token of the device. */
     async authenticate(domain: DeviceDomain, device: string, token: string): Promise<AuthenticatedCaller> {
-      const { authenticate, usage } = accountOf(domain.name)
+      const { authentication, usage } = accountOf(domain.name)
       const now = clock.now()
-      const caller = await authenticate(`Bearer ${token}`, { kind: 'write', or: 'device', now })
+      const caller = await authentication.ofToken(`Bearer ${token}`, { kind: 'write', or: 'device', now })
       if (caller.user !== device || !caller.scopes.includes('device'))
         throw new Problem(401, 'token-unknown', `The token is not one of the device ${device}.`)
       usage.record({ caller, kind: 'write', id: device, now, day: utcDay(now) })

@@ -51,6 +51,8 @@ export interface MemoryEdgeOptions {
   readonly series?: TrackedSeries
   /** Default: not configured. */
   readonly publicUrl?: string
+  /** Default: people cannot sign in. */
+  readonly signIn?: EdgeDeps['signIn']
   /** The connections of live feeds, and the changes that they deliver. Default: no live feed. */
   readonly live?: NonNullable<EdgeDeps['live']> & { readonly changes: ChangeFeed }
 }
@@ -67,6 +69,7 @@ export const openMemoryEdge = async ({
   end,
   series,
   publicUrl,
+  signIn,
   live,
 }: MemoryEdgeOptions): Promise<MemoryEdge> => {
   const clock = { at: NOON, now: () => clock.at }
@@ -98,6 +101,7 @@ export const openMemoryEdge = async ({
     ...(logger ? { logger } : {}),
     ...(report ? { report } : {}),
     publicUrl,
+    signIn,
     live,
   })
   await app.ready()
