@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
-import { createKeyring, type Keyring } from '../processors/engine/people/keyring.ts'
+import { createKeyring, type Keyring, type KeySource } from '../processors/engine/people/keyring.ts'
 import { type Founding, type KeyStore, type Person, type PersonalLogKey } from '../processors/engine/ports/key-store.ts'
+import type { Secret } from '../processors/engine/ports/secrets.ts'
 import type { Domain } from '../projections/projection.ts'
 import { openCodec, type Codec } from '../schemas/codec.ts'
 import { Fault } from '../schemas/fault.ts'
@@ -8,12 +9,14 @@ import type { Sealing } from '../schemas/sealing.ts'
 import type { Operation } from './calls.ts'
 import type { Process } from './process.ts'
 import type { Scheduler } from './scheduler.ts'
-import { afterStep, beingForgotten } from '../processors/engine/people/key-store-rules.ts'
+import { afterStep, beingForgotten, NO_SECRET } from '../processors/engine/people/key-store-rules.ts'
 
 /** The keys of people. They outlive every process. */
 export interface KeyTable {
   readonly founding: Founding
   readonly people: Map<string, Person>
+  /** The secrets of people, by subject and then by name. */
+  readonly secrets: Map<string, Map<string, Secret>>
   readonly embedded: boolean
   /** The number of keys ever made. */
   made: number
@@ -22,7 +25,7 @@ export interface KeyTable {
 export const createKeyTable = (
   embedded: boolean,
   founding: Founding = { id: 'simulated', plainBefore: {} },
-): KeyTable => ({ founding, people: new Map(), embedded, made: 0 })
+): KeyTable => ({ founding, people: new Map(), secrets: new Map(), embedded, made: 0 })
 
 const throttled = () =>
   new Fault('store-throttled', 'The simulated key store is throttled. Try again.', { retriable: true })
@@ -44,11 +47,25 @@ const addPlaces = (table: KeyTable, subject: string, places: readonly PersonalLo
   })
 }
 
+const writeSecret = (
+  table: KeyTable,
+  { subject, name }: { readonly subject: string; readonly name: string },
+  { expect, value }: { readonly expect: number; readonly value: string },
+): Secret | undefined => {
+  if (table.people.get(subject)?.forgetting) throw beingForgotten([subject])
+  const named = table.secrets.get(subject) ?? new Map<string, Secret>()
+  const stored = named.get(name) ?? NO_SECRET
+  if (stored.version !== expect) return stored
+  addPlaces(table, subject, [])
+  table.secrets.set(subject, named.set(name, { version: expect + 1, value }))
+  return undefined
+}
+
 /** The key store port, for one process. */
 export const keyStoreFor = (scheduler: Scheduler, process: Process, table: KeyTable): KeyStore => {
   const call = <T>(port: string, work: Pick<Operation<T>, 'steps' | 'unknown'>) =>
     scheduler.call<T>(process, { port, refused: throttled, prompt: true, ...work })
-  const { people, founding, embedded } = table
+  const { people, secrets, founding, embedded } = table
   return {
     founding,
     shared: !embedded,
@@ -74,9 +91,32 @@ export const keyStoreFor = (scheduler: Scheduler, process: Process, table: KeyTa
           const person = people.get(subject)
           const after = person && afterStep(person, step)
           if (after) people.set(subject, after)
+          if (step === 'destroyed') secrets.delete(subject)
         },
         unknown: unavailable,
       }),
+    secrets: {
+      read: (subject, name) =>
+        call('keys.secret', {
+          *steps() {
+            return secrets.get(subject)?.get(name)
+          },
+        }),
+      write: (subject, name, next) =>
+        call('keys.write', {
+          *steps() {
+            return writeSecret(table, { subject, name }, next)
+          },
+          unknown: unavailable,
+        }),
+      drop: (subject, name) =>
+        call('keys.drop', {
+          *steps() {
+            secrets.get(subject)?.delete(name)
+          },
+          unknown: unavailable,
+        }),
+    },
     close: async () => undefined,
   }
 }
@@ -125,16 +165,13 @@ export const codecOver = (sealing: Sealing, { schemas }: Pick<Domain, 'schemas'>
 
 /** Returns a codec that reads the log with the keys that are not destroyed, without port calls. */
 export const readingCodec = (table: KeyTable, domain: Pick<Domain, 'name' | 'schemas'>): Codec => {
-  const store: KeyStore = {
+  const store: KeySource = {
     founding: table.founding,
-    shared: false,
     peek: (subject) => table.people.get(subject),
     load: async () => [],
     ensureKeys: async () => undefined,
-    step: async () => undefined,
-    close: async () => undefined,
   }
   return codecOver(createRing(store, () => 0).sealing(domain.name), domain)
 }
 
-export const createRing = (store: KeyStore, now: () => number): Keyring => createKeyring(store, { now })
+export const createRing = (store: KeySource, now: () => number): Keyring => createKeyring(store, { now })

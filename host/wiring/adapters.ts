@@ -103,7 +103,8 @@ const dynamoStores = async (
   return {
     stores,
     keys: async (found) => {
-      const { KEYS_TABLE, openKeyTable } = await import('../../processors/adapters/dynamodb/key-store.ts')
+      const { openKeyTable } = await import('../../processors/adapters/dynamodb/key-store.ts')
+      const { KEYS_TABLE } = await import('../../processors/adapters/dynamodb/key-rows.ts')
       const { localWrapping, NO_WRAPPING } = await import('../../processors/adapters/dynamodb/wrap.ts')
       const store = await (found
         ? stores.create(KEYS_TABLE, 1)

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Founding, KeyStore, Person, PersonalLogKey } from '../../processors/engine/ports/key-store.ts'
+import type { Secrets } from '../../processors/engine/ports/secrets.ts'
 import { isFault } from '../../schemas/fault.ts'
 
 export interface KeyStoreUnderTest {
@@ -123,6 +124,77 @@ export const keyStoreContract = (name: string, make: () => Promise<KeyStoreUnder
       expect(back?.key?.bytes).not.toEqual(first?.key?.bytes)
     })
 
+    describe('a secret', () => {
+      const { read, write, drop } = secretsOf(() => store)
+
+      test('is stored under its subject and name, with version 1, and the person gets a key', async () => {
+        const [one, other] = [somebody(), somebody()]
+        expect(await read(one, 'strava')).toBeUndefined()
+        expect(await write(one, 'strava', { expect: 0, value: 'a "token" é\n' })).toBeUndefined()
+        expect(await write(one, 'second', { expect: 0, value: '' })).toBeUndefined()
+        await again()
+        expect(await read(one, 'strava')).toEqual({ version: 1, value: 'a "token" é\n' })
+        expect(await read(one, 'second')).toEqual({ version: 1, value: '' })
+        expect(await read(other, 'strava')).toBeUndefined()
+        expect((await personOf(one))?.key?.bytes.length).toBe(32)
+      })
+
+      test('is replaced only if the version is the expected one', async () => {
+        const one = somebody()
+        expect(await write(one, 'token', { expect: 1, value: 'x' })).toEqual({ version: 0, value: '' })
+        await write(one, 'token', { expect: 0, value: 'first' })
+        expect(await write(one, 'token', { expect: 0, value: 'lost' })).toEqual({ version: 1, value: 'first' })
+        for (let expected = 1; expected < 6; expected += 1)
+          expect(await write(one, 'token', { expect: expected, value: 'long '.repeat(expected * 200) })).toBeUndefined()
+        expect(await write(one, 'token', { expect: 6, value: 'short' })).toBeUndefined()
+        await again()
+        expect(await read(one, 'token')).toEqual({ version: 7, value: 'short' })
+      })
+
+      test('is written by one of several concurrent writers', async () => {
+        const one = somebody()
+        const values = Array.from({ length: 8 }, (_, index) => `of writer ${index}`)
+        const results = await Promise.all(values.map((value) => write(one, 'token', { expect: 0, value })))
+        const winners = values.filter((_, index) => results[index] === undefined)
+        expect(winners).toHaveLength(1)
+        expect(await read(one, 'token')).toEqual({ version: 1, value: winners[0] })
+        for (const result of results) expect([undefined, winners[0]]).toContain(result?.value)
+      })
+
+      test('is gone after it is dropped, and can be written again', async () => {
+        const one = somebody()
+        await drop(one, 'token')
+        await write(one, 'token', { expect: 0, value: 'first' })
+        await write(one, 'other', { expect: 0, value: 'stays' })
+        await drop(one, 'token')
+        await drop(one, 'token')
+        await again()
+        expect(await read(one, 'token')).toBeUndefined()
+        expect(await read(one, 'other')).toEqual({ version: 1, value: 'stays' })
+        expect(await write(one, 'token', { expect: 0, value: 'next' })).toBeUndefined()
+        expect(await read(one, 'token')).toEqual({ version: 1, value: 'next' })
+      })
+
+      test('of a person who is being forgotten cannot be written, and is destroyed with the key', async () => {
+        const [one, other] = [somebody(), somebody()]
+        for (const subject of [one, other])
+          for (const name of ['token', 'second']) await write(subject, name, { expect: 0, value: `of ${subject}` })
+        await store.step(one, 'forgetting')
+        await expect(write(one, 'token', { expect: 1, value: 'x' })).rejects.toSatisfy((error) =>
+          isFault(error, 'person-being-forgotten'),
+        )
+        expect(await read(one, 'token')).toEqual({ version: 1, value: `of ${one}` })
+        await store.step(one, 'destroyed')
+        await again()
+        expect([await read(one, 'token'), await read(one, 'second')]).toEqual([undefined, undefined])
+        expect(await read(other, 'token')).toEqual({ version: 1, value: `of ${other}` })
+        await store.step(one, 'forgotten')
+        expect(await write(one, 'token', { expect: 0, value: 'new' })).toBeUndefined()
+        await again()
+        expect(await read(one, 'token')).toEqual({ version: 1, value: 'new' })
+      })
+    })
+
     test('a missing store is reported, and no new one is created in its place', async () => {
       const lost = await make()
       await expect(lost.open()).rejects.toSatisfy((error) => isFault(error, 'key-store-gone'))
@@ -131,3 +203,9 @@ export const keyStoreContract = (name: string, make: () => Promise<KeyStoreUnder
     })
   })
 }
+
+const secretsOf = (store: () => KeyStore): Secrets => ({
+  read: (subject, name) => store().secrets.read(subject, name),
+  write: (subject, name, next) => store().secrets.write(subject, name, next),
+  drop: (subject, name) => store().secrets.drop(subject, name),
+})

@@ -1,14 +1,11 @@
-import { randomBytes } from 'node:crypto'
-import type { Item, Key, Stored } from '../../../projections/item.ts'
-import type { TableSpec } from '../../../projections/table.ts'
-import { Fault } from '../../../schemas/fault.ts'
+import type { Key } from '../../../projections/item.ts'
 import { type Founding, type KeyStore, type Person, type PersonalLogKey } from '../../engine/ports/key-store.ts'
 import { changeRow } from '../../engine/rows/change-row.ts'
 import { replacing, type Store } from '../../engine/ports/store.ts'
-import { NO_WRAPPING, type Wrapping } from './wrap.ts'
+import { KEYS_TABLE, aboutKey, itemOf, personKey, rowOf, withKey, wrappingOf, type PersonRow } from './key-rows.ts'
+import { createTableSecrets } from './secrets.ts'
+import type { Wrapping } from './wrap.ts'
 import { afterStep, beingForgotten, keysGone } from '../../engine/people/key-store-rules.ts'
-
-export const KEYS_TABLE: TableSpec = { name: 'tributary-keys', ttl: 'ttl', indexes: [] }
 
 export interface KeyTableOptions {
   /** The store of the key table. It supports conditional writes and consistent reads. */
@@ -21,21 +18,13 @@ export interface KeyTableOptions {
   readonly found?: () => Promise<Founding>
 }
 
-/** A person's row. `key` is the person's data key, encrypted (wrapped) with the key-encryption key. */
-interface Row extends Omit<Person, 'key'> {
-  readonly key: { readonly id: string; readonly wrapped: string; readonly wrapping: string } | undefined
-}
-
 const FOUNDING: Key = { PK: 'FOUNDING', SK: 'FOUNDING' }
-const keyOf = (subject: string): Key => ({ PK: `PERSON#${subject}`, SK: 'KEY' })
-const aboutKey = (subject: string, id: string): string => `${subject} (${id})`
-
-/** The key store in a DynamoDB table that all processes share: one row per person. Each change of a row is conditional on the row that was read. */
+/** The key store in a DynamoDB table that all processes share: one row per person, and one row per secret. Each change of a row is conditional on the row that was read. */
 export const openKeyTable = async ({ store, wrapping, found }: KeyTableOptions): Promise<KeyStore> => {
   const founding = await foundingIn(store, { wrapping, ...(found && { found }) })
   const rows = async (subjects: readonly string[]) =>
-    (await store.load(subjects.map(keyOf))).map((item) => ({ item, row: rowOf(item) }))
-  const open = (subject: string, { key, ...row }: Row): Person => ({
+    (await store.load(subjects.map(personKey))).map((item) => ({ item, row: rowOf(item) }))
+  const open = (subject: string, { key, ...row }: PersonRow): Person => ({
     ...row,
     key: key && {
       id: key.id,
@@ -58,9 +47,11 @@ export const openKeyTable = async ({ store, wrapping, found }: KeyTableOptions):
     const conflicts = changes.filter((_, index) => outcomes[index]?.applied !== 'all')
     return new Map(conflicts.map(({ subject }) => [subject, people.get(subject) ?? []]))
   }
+  const secrets = createTableSecrets({ store, wrapping })
   return {
     founding,
     shared: true,
+    secrets,
     load: async (subjects) =>
       (await rows(subjects)).map(({ item, row }, index) =>
         item === undefined ? undefined : open(subjects[index] as string, row),
@@ -70,10 +61,11 @@ export const openKeyTable = async ({ store, wrapping, found }: KeyTableOptions):
       while (remaining.size > 0) remaining = await tryKeep(remaining)
     },
     step: async (subject, step) => {
-      await changeRow(store, keyOf(subject), (item) => {
+      await changeRow(store, personKey(subject), (item) => {
         const row = item && afterStep(rowOf(item), step)
         return row && itemOf(subject, row)
       })
+      if (step === 'destroyed') await secrets.dropAll(subject)
     },
     close: () => store.close(),
   }
@@ -95,48 +87,13 @@ const foundingIn = async (store: Store, { wrapping, found }: Omit<KeyTableOption
 }
 
 /**
- * Returns the wrapping (encryption) with this id, which a stored key names. Keys that were stored unwrapped stay readable after a key-encryption key
- * is configured.
- */
-const wrappingOf = (wrapping: Wrapping, id: string): Wrapping => {
-  if (id === wrapping.id) return wrapping
-  if (id === NO_WRAPPING.id) return NO_WRAPPING
-  throw new Fault(
-    'key-encryption-key-wrong',
-    `The keys in ${KEYS_TABLE.name} are wrapped by another key-encryption key than the configured one. Nothing was changed. Set TRIBUTARY_KEY_ENCRYPTION_KEY to the key that wrapped them.`,
-    { retriable: true },
-  )
-}
-
-const rowOf = (item: Stored | undefined): Row => ({
-  key:
-    item?.['wrapped'] === undefined
-      ? undefined
-      : { id: String(item['id']), wrapped: String(item['wrapped']), wrapping: String(item['wrapping']) },
-  destroyed: (item?.['destroyed'] ?? []) as readonly string[],
-  places: ((item?.['places'] ?? []) as readonly (readonly [string, string])[]).map(([domain, key]) => ({
-    domain,
-    key,
-  })),
-  forgetting: item?.['forgetting'] === true,
-})
-
-const itemOf = (subject: string, { key, destroyed, places, forgetting }: Row): Item => ({
-  ...keyOf(subject),
-  ...key,
-  destroyed: [...destroyed],
-  places: places.map(({ domain, key: at }) => [domain, at]),
-  forgetting,
-})
-
-/**
  * Returns the row after adding a key and the places (log keys with events about the person) that it does not have yet. Undefined if nothing is
  * missing.
  */
 const withKeyAndPlaces = (
-  row: Row,
+  row: PersonRow,
   { subject, places, wrapping }: { subject: string; places: readonly PersonalLogKey[]; wrapping: Wrapping },
-): Row | undefined => {
+): PersonRow | undefined => {
   const missing = places.filter(
     (place, index) =>
       ![...row.places, ...places.slice(0, index)].some(
@@ -144,7 +101,5 @@ const withKeyAndPlaces = (
       ),
   )
   if (row.key !== undefined && missing.length === 0) return undefined
-  const id = randomBytes(8).toString('hex')
-  const key = row.key ?? { id, wrapped: wrapping.wrap(randomBytes(32), aboutKey(subject, id)), wrapping: wrapping.id }
-  return { ...row, key, places: [...row.places, ...missing] }
+  return { ...withKey(row, { subject, wrapping }), places: [...row.places, ...missing] }
 }

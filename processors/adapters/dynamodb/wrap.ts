@@ -1,7 +1,7 @@
 import { createCipheriv, createDecipheriv, hash, randomBytes } from 'node:crypto'
 import { Fault } from '../../../schemas/fault.ts'
 
-/** Encrypts data keys for the table with a key-encryption key. `unwrap` needs the same `about` (the owner of the data key) as `wrap`. */
+/** Encrypts data keys and secrets for the table with a key-encryption key. `unwrap` needs the same `about` (the owner and the name) as `wrap`. */
 export interface Wrapping {
   /** Identifies the key-encryption key and reveals nothing else about it. */
   readonly id: string
@@ -40,7 +40,7 @@ export const localWrapping = (text: string): Wrapping => {
       } catch (cause) {
         throw new Fault(
           'key-unreadable',
-          `The data key of ${about} cannot be unwrapped: it was changed, or another key-encryption key wrapped it. Restore the table of keys, or the key.`,
+          `The entry ${about} of the key store cannot be unwrapped: it was changed, or another key-encryption key wrapped it. Restore the table of keys, or the key.`,
           { retriable: true, cause },
         )
       }

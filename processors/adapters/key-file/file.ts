@@ -15,7 +15,7 @@ import { dirname } from 'node:path'
 import { Fault, messageOf } from '../../../schemas/fault.ts'
 import { type Founding } from '../../engine/ports/key-store.ts'
 import { syncPath } from '../sync-path.ts'
-import { applyLine, format, SECRET_DIGITS, type Entry, type Line, type StoredKey } from './lines.ts'
+import { applyLine, format, SECRET_DIGITS, type Entry, type Line, type PersonLine, type StoredKey } from './lines.ts'
 import { keysCut, keysGone } from '../../engine/people/key-store-rules.ts'
 
 /** The open key file and its content. */
@@ -27,10 +27,13 @@ export interface KeyFile {
   /** Reads the lines that another process has added. */
   refresh(): void
   /** Appends the lines. When the function returns, the lines are on the disk and `people` contains them. */
-  append(lines: readonly Exclude<Line, { founding: Founding }>[]): void
+  append(lines: readonly PersonLine[]): void
   secretOf(key: StoredKey): Uint8Array
   /** Overwrites the secret of a key in the file. */
   erase(key: StoredKey): void
+  read(position: number, size: number): string
+  /** Replaces the characters from this position on. When the function returns, they are on the disk. */
+  overwrite(position: number, text: string): void
   close(): void
 }
 
@@ -72,6 +75,22 @@ export const openKeyFile = (path: string, mode: 'write' | 'read', least = 0): Ke
   }
   // A line that a crash cut off was never acknowledged, so it is removed.
   if (mode === 'write') ftruncateSync(fd, end)
+  const read: KeyFile['read'] = (position, size) => {
+    const bytes = Buffer.alloc(size)
+    readSync(fd, bytes, 0, size, position)
+    return bytes.toString('latin1')
+  }
+  const overwrite: KeyFile['overwrite'] = (position, text) => {
+    const before = read(position, text.length)
+    if (before === text) return
+    try {
+      writeAll(fd, Buffer.from(text, 'latin1'), position)
+      fdatasyncSync(fd)
+    } catch (error) {
+      writeAll(fd, Buffer.from(before, 'latin1'), position)
+      throw unwritable(path, error)
+    }
+  }
   const append: KeyFile['append'] = (lines) => {
     const text = lines.map(format).join('')
     try {
@@ -79,11 +98,7 @@ export const openKeyFile = (path: string, mode: 'write' | 'read', least = 0): Ke
       fdatasyncSync(fd)
     } catch (error) {
       ftruncateSync(fd, end)
-      throw new Fault(
-        'key-store-unavailable',
-        `The key store at ${path} could not be written. Events that need a new key are not accepted until it can be written. Check the disk (${messageOf(error)}).`,
-        { retriable: true, cause: error },
-      )
+      throw unwritable(path, error)
     }
     refresh()
   }
@@ -93,18 +108,10 @@ export const openKeyFile = (path: string, mode: 'write' | 'read', least = 0): Ke
     refresh,
     append,
     extent: () => end,
-    secretOf: ({ position }) => {
-      const digits = Buffer.alloc(SECRET_DIGITS)
-      readSync(fd, digits, 0, SECRET_DIGITS, position)
-      return Buffer.from(digits.toString('latin1'), 'hex')
-    },
-    erase: ({ position }) => {
-      const digits = Buffer.alloc(SECRET_DIGITS)
-      readSync(fd, digits, 0, SECRET_DIGITS, position)
-      if (digits.toString('latin1') === BLANK) return
-      writeAll(fd, Buffer.from(BLANK), position)
-      fdatasyncSync(fd)
-    },
+    secretOf: ({ position }) => Buffer.from(read(position, SECRET_DIGITS), 'hex'),
+    erase: ({ position }) => overwrite(position, BLANK),
+    read,
+    overwrite,
     close: () => closeSync(fd),
   }
 }
@@ -141,6 +148,13 @@ const parseLine = (text: string, { path, start }: { path: string; start: number 
   }
   throw damaged(path, start)
 }
+
+const unwritable = (path: string, error: unknown): Fault =>
+  new Fault(
+    'key-store-unavailable',
+    `The key store at ${path} could not be written. Events that need a new key are not accepted until it can be written. Check the disk (${messageOf(error)}).`,
+    { retriable: true, cause: error },
+  )
 
 const damaged = (path: string, position: number): Fault =>
   new Fault(

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs'
-import { randomBytes } from 'node:crypto'
-import { type Founding, type KeyStore, type PersonalLogKey, type Step } from '../../engine/ports/key-store.ts'
+import type { Founding, KeyStore, PersonalLogKey, Step } from '../../engine/ports/key-store.ts'
 import { foundKeyFile, openKeyFile, type KeyFile } from './file.ts'
-import { personOf, type Line } from './lines.ts'
+import { newKey, personOf, type PersonLine } from './lines.ts'
+import { blank, blankUnusedSlots, createFileSecrets } from './secrets.ts'
 import { beingForgotten, keysGone } from '../../engine/people/key-store-rules.ts'
 
 export interface KeyFileOptions {
@@ -18,9 +18,10 @@ export interface KeyFileOptions {
   readonly least?: number
 }
 
-type PersonLine = Exclude<Line, { founding: Founding }>
-
-/** The embedded key store: one file. Lines are only appended, except that the digits of a destroyed key are overwritten with zeros. */
+/**
+ * The embedded key store: one file. Lines are only appended, except that the digits of a destroyed key are overwritten with zeros, and that
+ * the slots of a secret are overwritten.
+ */
 export const openKeyFileStore = async ({ path, mode, found, least }: KeyFileOptions): Promise<KeyStore> => {
   if (!existsSync(path)) {
     if (found === undefined || mode === 'read') throw keysGone(path)
@@ -28,7 +29,10 @@ export const openKeyFileStore = async ({ path, mode, found, least }: KeyFileOpti
   }
   const file = openKeyFile(path, mode, least)
   // Erases destroyed keys again. The process may have been killed after it stored that a key is destroyed, and before it erased the key.
-  if (mode === 'write') for (const { destroyed } of file.people.values()) for (const key of destroyed) file.erase(key)
+  if (mode === 'write') {
+    for (const { destroyed } of file.people.values()) for (const key of destroyed) file.erase(key)
+    blankUnusedSlots(file)
+  }
   const peek: NonNullable<KeyStore['peek']> = (subject) => {
     if (mode === 'read') file.refresh()
     const entry = file.people.get(subject)
@@ -38,6 +42,7 @@ export const openKeyFileStore = async ({ path, mode, found, least }: KeyFileOpti
     founding: file.founding,
     shared: false,
     extent: file.extent,
+    secrets: createFileSecrets(file),
     peek,
     load: (subjects) => Promise.resolve(subjects.map(peek)),
     ensureKeys: batched((people) => createKeys(file, people)),
@@ -82,8 +87,7 @@ const createKeys = (file: KeyFile, people: ReadonlyMap<string, readonly Personal
       refused.add(subject)
       continue
     }
-    if (entry?.key === undefined)
-      lines.push({ of: subject, key: randomBytes(8).toString('hex'), secret: randomBytes(32).toString('hex') })
+    if (entry?.key === undefined) lines.push(newKey(subject))
     const storedPlaces = new Set(entry?.places.map(({ domain, key }) => JSON.stringify([domain, key])))
     for (const { domain, key } of places) {
       const name = JSON.stringify([domain, key])
@@ -101,5 +105,7 @@ const writeStep = (file: KeyFile, subject: string, step: Step): void => {
   const isDone =
     step === 'forgetting' ? entry.forgetting : step === 'destroyed' ? entry.key === undefined : !entry.forgetting
   if (!isDone) file.append([{ of: subject, step }])
-  if (step === 'destroyed') for (const key of entry.destroyed) file.erase(key)
+  if (step !== 'destroyed') return
+  for (const key of entry.destroyed) file.erase(key)
+  for (const slots of entry.unused) blank(file, slots)
 }

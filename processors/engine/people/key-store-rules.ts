@@ -1,5 +1,6 @@
 import { Fault } from '../../../schemas/fault.ts'
 import type { Person, Step } from '../ports/key-store.ts'
+import type { Secret } from '../ports/secrets.ts'
 
 /** Returns the entry of a person after a step. Returns undefined if the step changes nothing. All key stores use this function. */
 export const afterStep = <P extends Omit<Person, 'key'> & { readonly key: { readonly id: string } | undefined }>(
@@ -12,6 +13,9 @@ export const afterStep = <P extends Omit<Person, 'key'> & { readonly key: { read
     ? undefined
     : { ...person, forgetting: true, key: undefined, destroyed: [...person.destroyed, person.key.id] }
 }
+
+/** The result of a conditional write if there is no secret. */
+export const NO_SECRET: Secret = { version: 0, value: '' }
 
 export const keysCut = (where: string, { holds, least }: { readonly holds: number; readonly least: number }): Fault =>
   new Fault(

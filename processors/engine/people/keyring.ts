@@ -28,7 +28,10 @@ export interface KeyringOptions {
 
 const LIMIT = 50_000
 
-export const createKeyring = (store: KeyStore, { now, limit = LIMIT }: KeyringOptions): Keyring => {
+/** The operations of the key store that a keyring uses. */
+export type KeySource = Pick<KeyStore, 'founding' | 'peek' | 'load' | 'ensureKeys'>
+
+export const createKeyring = (store: KeySource, { now, limit = LIMIT }: KeyringOptions): Keyring => {
   const people = new Map<string, CachedPerson>()
   const add = (subject: string, person: Person | undefined, readAt = now()): CachedPerson => {
     const cached = cachedFrom(person, readAt + KEY_AGE_MS)
@@ -56,7 +59,7 @@ export const createKeyring = (store: KeyStore, { now, limit = LIMIT }: KeyringOp
 }
 
 interface Parts {
-  readonly store: KeyStore
+  readonly store: KeySource
   readonly people: Map<string, CachedPerson>
   find(subject: string): CachedPerson | undefined
   load(subjects: readonly string[]): Promise<void>

@@ -58,6 +58,14 @@ const recordingExtent = (keys: KeyStore, extent: () => number, control: Pick<Sto
       await keys.ensureKeys(people)
       record()
     },
+    secrets: {
+      ...keys.secrets,
+      write: async (...secret) => {
+        const other = await keys.secrets.write(...secret)
+        record()
+        return other
+      },
+    },
     close: async () => {
       await recording
       await keys.close()

@@ -1,4 +1,5 @@
 import type { LogPosition } from '../../../schemas/sealing.ts'
+import type { Secrets } from './secrets.ts'
 
 /** A stored data key. */
 export interface DataKey {
@@ -36,7 +37,7 @@ export type Step = 'forgetting' | 'destroyed' | 'forgotten'
 /** The maximum time for which a process keeps a key in memory. For this long, a process can still use a key that another process destroyed. */
 export const KEY_AGE_MS = 5_000
 
-/** The key store port: the data keys of people, stored apart from log and items. Each call resolves when its effect is on disk. */
+/** The key store port: the data keys and the secrets of people, stored apart from log and items. Each call resolves when its effect is on disk. */
 export interface KeyStore {
   readonly founding: Founding
   /** Returns the entry of a person without await, or undefined if there is none. Absent if the store is remote. */
@@ -45,6 +46,8 @@ export interface KeyStore {
   readonly shared: boolean
   /** Returns the size of the store's file in bytes. Absent if the store is not one file that only grows. */
   readonly extent?: () => number
+  /** The secrets of people. The first secret of a person creates the person's data key, and the step `destroyed` destroys the secrets. */
+  readonly secrets: Secrets
   load(subjects: readonly string[]): Promise<readonly (Person | undefined)[]>
   /** Creates missing keys and adds the log keys to the people's entries. Fault `person-being-forgotten` if one person is being forgotten. */
   ensureKeys(people: ReadonlyMap<string, readonly PersonalLogKey[]>): Promise<void>

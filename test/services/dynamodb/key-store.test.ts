@@ -46,6 +46,36 @@ describeWith('DynamoDB Local as a plain process', dynamodbAvailable(), () => {
     await stores.close()
   })
 
+  test('the table contains wrapped secrets only, and nothing of a dropped or destroyed one', async () => {
+    const { stores, open, rows } = await tableOf()
+    const store = await open({ wrapping, found })
+    await store.secrets.write('ann', 'token', { expect: 0, value: 'the first token' })
+    await store.secrets.write('ann', 'other', { expect: 0, value: 'the other token' })
+    for (const text of ['the first token', Buffer.from('the first token').toString('base64')])
+      expect(await rows()).not.toContain(text)
+    expect(await rows()).toContain('SECRET#token')
+    await store.secrets.drop('ann', 'token')
+    expect(await rows()).not.toContain('SECRET#token')
+    await store.step('ann', 'destroyed')
+    expect(await rows()).not.toContain('SECRET#')
+    await stores.close()
+  })
+
+  test('a secret that a writer stores while the person is forgotten is refused', async () => {
+    const { stores, open } = await tableOf()
+    const [one, other] = [await open({ wrapping, found }), await open({ wrapping })]
+    await one.ensureKeys(new Map([['ann', []]]))
+    const results = await Promise.allSettled([
+      one.step('ann', 'forgetting').then(() => one.step('ann', 'destroyed')),
+      ...[1, 2, 3].map((name) => other.secrets.write('ann', String(name), { expect: 0, value: 'x' })),
+    ])
+    await one.step('ann', 'destroyed')
+    for (const name of [1, 2, 3]) expect(await one.secrets.read('ann', String(name))).toBeUndefined()
+    for (const result of results.slice(1))
+      if (result.status === 'rejected') expect(isFault(result.reason, 'person-being-forgotten')).toBe(true)
+    await stores.close()
+  })
+
   test('another key-encryption key is rejected before anything is read with it', async () => {
     const { stores, open } = await tableOf()
     await (await open({ wrapping, found })).ensureKeys(new Map([['ann', []]]))

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import { appendFileSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -19,6 +20,18 @@ keyStoreContract('one file', async () => {
 
 const found = () => Promise.resolve({ id: 'one', plainBefore: {} })
 const ann = new Map([['ann', [{ domain: 'meals', key: 'ann' }]]])
+
+/** A text without repetition, so that a part of it identifies it. */
+const secretText = (name: string): string => hash('sha256', name, 'hex')
+
+/** True if the file contains a part of the text, in clear or in base64. */
+const traces = (path: string, text: string): boolean => {
+  const content = readFileSync(path, 'latin1')
+  const parts = [text, Buffer.from(text).toString('base64')].flatMap((form) =>
+    Array.from({ length: 4 }, (_, index) => form.slice(index * 12, index * 12 + 12)),
+  )
+  return parts.some((part) => content.includes(part))
+}
 
 describe('the key file', () => {
   test('contains no digit of a destroyed key, and the other keys are unchanged', async () => {
@@ -46,6 +59,81 @@ describe('the key file', () => {
     expect(readFileSync(path, 'utf8')).toContain(hex)
     await (await openKeyFileStore({ path, mode: 'write' })).close()
     expect(readFileSync(path, 'utf8')).not.toContain(hex)
+    await remove()
+  })
+
+  test('contains no character of an old, a dropped or a destroyed secret', async () => {
+    const { path, remove } = await inFolder()
+    const store = await openKeyFileStore({ path, mode: 'write', found })
+    const [first, second, long] = [secretText('first'), secretText('second'), secretText('long').repeat(40)]
+    await store.secrets.write('ann', 'token', { expect: 0, value: first })
+    expect(traces(path, first)).toBe(true)
+    await store.secrets.write('ann', 'token', { expect: 1, value: second })
+    expect([traces(path, first), traces(path, second)]).toEqual([false, true])
+    await store.secrets.write('ann', 'token', { expect: 2, value: long })
+    expect([traces(path, second), traces(path, long)]).toEqual([false, true])
+    await store.secrets.drop('ann', 'token')
+    expect(traces(path, long)).toBe(false)
+    await store.secrets.write('ann', 'token', { expect: 0, value: first })
+    await store.secrets.write('ann', 'other', { expect: 0, value: second })
+    await store.step('ann', 'destroyed')
+    expect([traces(path, first), traces(path, second)]).toEqual([false, false])
+    await store.close()
+    await remove()
+  })
+
+  test('does not grow with the versions of a secret', async () => {
+    const { path, remove } = await inFolder()
+    const store = await openKeyFileStore({ path, mode: 'write', found })
+    await store.secrets.write('ann', 'token', { expect: 0, value: 'version 1' })
+    const size = store.extent?.()
+    for (let version = 1; version < 50; version += 1)
+      await store.secrets.write('ann', 'token', { expect: version, value: `version ${version + 1}` })
+    expect(store.extent?.()).toBe(size)
+    expect(await store.secrets.read('ann', 'token')).toEqual({ version: 50, value: 'version 50' })
+    await store.close()
+    await remove()
+  })
+
+  test('after a kill at any byte of the write of a secret, contains the old or the new version, and no trace of the other', async () => {
+    const { path, remove } = await inFolder()
+    const store = await openKeyFileStore({ path, mode: 'write', found })
+    const [older, newer] = [secretText('older'), secretText('newer')]
+    await store.secrets.write('ann', 'token', { expect: 0, value: older })
+    const before = readFileSync(path)
+    await store.secrets.write('ann', 'token', { expect: 1, value: newer })
+    await store.close()
+    const after = readFileSync(path)
+    const middle = before.lastIndexOf('","')
+    const cuts = Array.from(after.keys()).filter((at) => after[at] !== before[at])
+    // First the new version is written into the second slot, then the first slot is blanked.
+    const written = Buffer.concat([before.subarray(0, middle), after.subarray(middle)])
+    const states = cuts.map((at) =>
+      at > middle
+        ? ([Buffer.concat([written.subarray(0, at), before.subarray(at)]), older, newer] as const)
+        : ([Buffer.concat([after.subarray(0, at), written.subarray(at)]), newer, older] as const),
+    )
+    expect(states.length).toBeGreaterThan(100)
+    for (const [state, kept, gone] of states) {
+      writeFileSync(path, state)
+      const again = await openKeyFileStore({ path, mode: 'write' })
+      expect((await again.secrets.read('ann', 'token'))?.value).toBe(kept)
+      expect([traces(path, kept), traces(path, gone)]).toEqual([true, false])
+      await again.close()
+    }
+    await remove()
+  })
+
+  test('after a kill before a destroyed secret is blanked, the next start blanks it', async () => {
+    const { path, remove } = await inFolder()
+    const store = await openKeyFileStore({ path, mode: 'write', found })
+    const value = secretText('value')
+    await store.secrets.write('ann', 'token', { expect: 0, value })
+    await store.close()
+    appendFileSync(path, '{"of":"ann","step":"destroyed"}\n')
+    expect(traces(path, value)).toBe(true)
+    await (await openKeyFileStore({ path, mode: 'write' })).close()
+    expect(traces(path, value)).toBe(false)
     await remove()
   })
 

@@ -25,6 +25,7 @@ const memoryKeys = (
     founding: { id: 'one', plainBefore },
     shared: true,
     loads,
+    secrets: { read: async () => undefined, write: async () => undefined, drop: async () => undefined },
     load: async (subjects) => {
       loads.push([...subjects])
       return subjects.map((subject) => people.get(subject))
