@@ -82,10 +82,11 @@ const chapters = {
   timing: ['ports'],
   poison: ['ports', 'fold', 'rows'],
   outgoing: ['ports', 'fold', 'rows', 'timing'],
-  generations: ['ports', 'fold', 'rows', 'timing', 'poison', 'outgoing'],
+  asks: ['ports', 'rows', 'timing', 'outgoing'],
+  generations: ['ports', 'fold', 'rows', 'timing', 'poison', 'outgoing', 'asks'],
   rebuild: ['ports', 'fold', 'timing', 'poison', 'outgoing', 'generations'],
-  proof: ['ports', 'fold', 'poison', 'outgoing', 'generations', 'rebuild'],
-  run: ['ports', 'fold', 'rows', 'timing', 'poison', 'outgoing', 'generations'],
+  proof: ['ports', 'fold', 'poison', 'outgoing', 'asks', 'generations', 'rebuild'],
+  run: ['ports', 'fold', 'rows', 'timing', 'poison', 'outgoing', 'asks', 'generations'],
   people: ['ports', 'rows', 'outgoing', 'run'],
 }
 for (const chapter of foldersOf('processors/engine')) {

@@ -1,4 +1,6 @@
 import { expect, test, vi } from 'vitest'
+import { createAskClaims } from '../../processors/engine/asks/claims.ts'
+import { createQueueLeases } from '../../processors/engine/asks/queue-leases.ts'
 import type { Stored } from '../../projections/item.ts'
 import { systemClock } from '../../processors/adapters/system-clock.ts'
 import type { Clock } from '../../processors/engine/ports/clock.ts'
@@ -94,6 +96,39 @@ export const sending = (fresh: () => Promise<Store>): void => {
     await Promise.all(pollers.map((each) => each.stop()))
     expect(sent).toEqual(Array.from({ length: 130 }, (_, index) => `timer ${index}`))
     expect((await store.reader(() => 0).query({ pk: timerPartition(0), limit: 200 })).items).toHaveLength(131)
+  })
+
+  test('one of several processes claims an ask and takes the lease of its queue; after it has answered, none does', async () => {
+    const store = await fresh()
+    const parts = ['a', 'b', 'c'].map((processName) => ({ store, clock: systemClock, processName }))
+    const claims = parts.map(createAskClaims)
+    const leases = parts.map((each) => createQueueLeases(each, 'd'))
+    const claimed = await Promise.all(claims.map((each) => each.claim({ id: 'ask' })))
+    const taken = await Promise.all(leases.map((each) => each.take('q')))
+    expect([claimed.filter(Boolean), taken.filter(Boolean)]).toEqual([[true], [true]])
+    const [winner, other] = [claims[claimed.indexOf(true)], claims[claimed.indexOf(false)]]
+    expect(await other?.states([{ id: 'ask' }, { id: 'new' }])).toEqual(['claimed', 'free'])
+    await winner?.renew('ask')
+    await winner?.settle('ask', { partition: 0, offset: 3 })
+    expect(await Promise.all(claims.map((each) => each.claim({ id: 'ask' })))).toEqual([false, false, false])
+    expect([...(await ledgerOf(store, 'd').settled(['ask'])).values()]).toEqual([{ partition: 0, offset: 3 }])
+    await leases[taken.indexOf(true)]?.release('q')
+    expect(await leases[taken.indexOf(false)]?.take('q')).toBe(true)
+  })
+
+  test('an expired claim of an ask with `once` is unknown until an operator releases it, and a release is stored once', async () => {
+    const store = await fresh()
+    const claimsAt = (processName: string, ms: number) =>
+      createAskClaims({ store, clock: { ...systemClock, now: () => Date.now() + ms }, processName })
+    const ask = { id: 'ask', once: true } as const
+    expect(await claimsAt('a', 0).claim(ask)).toBe(true)
+    expect(await claimsAt('b', 0).release(ask)).toBe('claimed')
+    const later = claimsAt('b', 61_000)
+    expect([await later.states([ask]), await later.claim(ask)]).toEqual([['unknown'], false])
+    expect([await later.release(ask), await later.release(ask)]).toEqual(['released', 'released'])
+    expect([await later.claim(ask), await later.states([ask])]).toEqual([true, ['released']])
+    await later.lose('ask')
+    expect(await claimsAt('a', 0).states([ask])).toEqual(['unknown'])
   })
 }
 

@@ -31,22 +31,24 @@ export interface LedgerParts {
   readonly processName: string
 }
 
-type State =
+/** The state of an event or of an ask in the ledger. */
+export type LedgerState =
   | { readonly state: 'claimed'; readonly by: string; readonly until: number }
   | { readonly state: 'free' }
   | { readonly state: 'sent'; readonly position?: { readonly partition: number; readonly offset: number } }
-type Entry = Stored & State
+/** The row of an event or of an ask. `released`: an operator released the ask. */
+export type LedgerEntry = Stored & LedgerState & { readonly released?: true }
 
-/** The time after which a claim expires: longer than any attempt to send. */
-const CLAIM_MS = 60_000
+/** The time after which a claim expires: longer than any attempt to send. The claim of an ask is extended while its call runs. */
+export const CLAIM_MS = 60_000
 
 /** The prefix of the ledger's rows. */
 const SENT = 'SENT#'
-const sentKey = (id: string): Key => ({ PK: `${SENT}${id}`, SK: 'SENT' })
+export const sentKey = (id: string): Key => ({ PK: `${SENT}${id}`, SK: 'SENT' })
 /** True if the event must not be sent any more. Earlier releases also stored the states `unconfirmed` and `refused`, which are final too. */
-const isSettled = (entry: Entry | undefined): entry is Extract<Entry, { readonly state: 'sent' }> =>
+export const isSettled = (entry: LedgerEntry | undefined): entry is Extract<LedgerEntry, { readonly state: 'sent' }> =>
   entry !== undefined && entry.state !== 'claimed' && entry.state !== 'free'
-const sentState = ({ position }: Sent): State => ({
+export const sentState = ({ position }: Sent): LedgerState => ({
   state: 'sent',
   ...(position && { position: { partition: position.partition, offset: position.offset } }),
 })
@@ -54,8 +56,12 @@ const sentState = ({ position }: Sent): State => ({
 export const createLedger = ({ store, clock, processName }: LedgerParts): Ledger => {
   /** The events that this process sent but did not record yet, because the store did not answer. The next call for such an event only records it. */
   const unrecorded = new Map<string, Sent>()
-  const change = (id: string, assumed: Entry | undefined, next: (was: Entry | undefined) => State | undefined) =>
-    changeRow<Entry>(
+  const change = (
+    id: string,
+    assumed: LedgerEntry | undefined,
+    next: (was: LedgerEntry | undefined) => LedgerState | undefined,
+  ) =>
+    changeRow<LedgerEntry>(
       store,
       sentKey(id),
       (was) => {
@@ -64,19 +70,19 @@ export const createLedger = ({ store, clock, processName }: LedgerParts): Ledger
       },
       { assumed },
     )
-  const isMine = (was: Entry | undefined): boolean => was?.state === 'claimed' && was.by === processName
+  const isMine = (was: LedgerEntry | undefined): boolean => was?.state === 'claimed' && was.by === processName
   /**
    * True if this process may write a claim: the event has no claim, or the claim of another process has expired. A claim of this process
    * itself is not written again: an earlier call stored it, but did not receive the response of the store.
    */
-  const canClaim = (was: Entry | undefined): boolean =>
+  const canClaim = (was: LedgerEntry | undefined): boolean =>
     was === undefined ||
     was.state === 'free' ||
     (was.state === 'claimed' && was.by !== processName && was.until <= clock.now())
 
   const attempt = async (
     id: string,
-    claimed: Entry | undefined,
+    claimed: LedgerEntry | undefined,
     send: () => Promise<Position | undefined>,
   ): Promise<Sent> => {
     try {
@@ -107,7 +113,7 @@ export const createLedger = ({ store, clock, processName }: LedgerParts): Ledger
   }
   const settled: Ledger['settled'] = async (ids) => {
     if (ids.length === 0) return new Map()
-    const found = (await store.load(ids.map(sentKey))) as readonly (Entry | undefined)[]
+    const found = (await store.load(ids.map(sentKey))) as readonly (LedgerEntry | undefined)[]
     return new Map(
       ids.flatMap((id, index) => {
         const entry = found[index]

@@ -1,3 +1,4 @@
+import type { Ask } from '../../../projections/ask.ts'
 import type { Item, Key } from '../../../projections/item.ts'
 import { projection, removed, type Domain, type Result } from '../../../projections/projection.ts'
 import { decidersOf, type Decider, type LoggedEvent } from '../../../processors/engine/fold/decide.ts'
@@ -6,7 +7,7 @@ import type { Event } from '../../../schemas/event.ts'
 import { rowRulesOf } from '../../../processors/engine/outgoing/row-rules.ts'
 
 // The domain of the engine tests: accounts that receive and pay amounts. It has refusals, removals, events
-// that write many items, timers, and derived events for other keys.
+// that write many items, timers, asks, and derived events for other keys.
 type Paid = Event<'Paid', { amount: number; id: string }>
 type Moved = Event<'Moved', { to: string; amount: number }>
 type Closed = Event<'Closed', object>
@@ -14,7 +15,9 @@ type Spread = Event<'Spread', { count: number; text?: string }>
 type Broke = Event<'Broke', object>
 type Reminded = Event<'Reminded', { at: number | null }>
 type Named = Event<'Named', { name: string; at: number }>
-export type LedgerEvent = Paid | Moved | Closed | Spread | Broke | Reminded | Named
+type Asked = Event<'Asked', { asks: readonly Ask[] }>
+type Answered = Event<'Answered', { name: string }>
+export type LedgerEvent = Paid | Moved | Closed | Spread | Broke | Reminded | Named | Asked | Answered
 
 type Account = Item & { readonly total: number }
 export const accountKey = (key: string): Key => ({ PK: `ACCOUNT#${key}`, SK: 'TOTAL' })
@@ -26,6 +29,7 @@ export const ledger: Domain = {
   table: { name: 'ledger', ttl: 'ttl', indexes: [] },
   partitions: { keyIn: (pk) => pk.slice('ACCOUNT#'.length), example: 'ACCOUNT#a' },
   foldVersion: 1,
+  asks: { read: {}, write: { changes: true } },
   projections: [
     projection<LedgerEvent>('accounts', {
       Paid: ({ meta, data }, get): Result => {
@@ -78,6 +82,8 @@ export const ledger: Domain = {
           { name: data.name, at: data.at, event: { type: 'Paid', key: meta.key, data: { amount: 1, id: data.name } } },
         ],
       }),
+      Asked: ({ data }): Result => ({ asks: data.asks }),
+      Answered: ({ data }): Result => ({ asks: [{ name: data.name, at: null }] }),
     }),
     projection<Paid>('activity', {
       Paid: ({ meta }, get): Result => {
