@@ -117,6 +117,7 @@ export const MAX_LISTED = 90
  */
 export type ListBody = {
   readonly pk: string
+  /** The beginning of the sort keys. Empty: all. */
   readonly prefix: string
   /** At most `MAX_LISTED`. Default: `MAX_LISTED`. */
   readonly limit?: number

@@ -132,7 +132,7 @@ export interface Domain {
   readonly keyedByPeople?: readonly string[]
   /** Finds personal data. Absent if the domain stores no personal data. */
   readonly personal?: PersonalItems
-  /** The kinds of asks that the folds return, besides `ENGINE_ASKS`. */
+  /** The kinds of asks that the folds return, besides `ENGINE_ASKS`. Absent: the folds return no asks. */
   readonly asks?: AskKinds
 }
 

@@ -3,6 +3,7 @@ import type { Item, Key } from '../../../projections/item.ts'
 import { removed, type Change, type Get } from '../../../projections/projection.ts'
 import { Fault } from '../../../schemas/fault.ts'
 import type { Cause } from '../fold/decide.ts'
+import { forgetBodyOf, listBodyOf } from './ask-bodies.ts'
 import { askedKey, askKey } from './keys.ts'
 import { sentId } from './outbox.ts'
 import { isInstantOfRow } from './timers.ts'
@@ -37,19 +38,20 @@ type Asked = Key & { readonly at: number; readonly priority: number }
 const PRIORITY = 5
 
 /** Returns the changes of rows for the asks of an event. An ask replaces the ask of the same name. `at: null` withdraws it. */
-export const askChanges =
-  (declared: AskKinds = {}) =>
-  (cause: Cause, asks: readonly Ask[], get: Get): readonly Change[] =>
+export const askChanges = (declared: AskKinds | undefined) => {
+  const kinds = declared === undefined ? {} : { ...ENGINE_ASKS, ...declared }
+  return (cause: Cause, asks: readonly Ask[], get: Get): readonly Change[] =>
     asks.flatMap((ask) => {
       const { key } = cause.event.meta
       const named = askedKey(key, ask.name)
       const was = get<Asked>(named)
       const clear = was === undefined ? [] : [removed(askKey(cause.partition, { ...was, key, name: ask.name }))]
       if (ask.at === null) return was === undefined ? [] : [...clear, removed(named)]
-      const row = askRow({ ...ENGINE_ASKS, ...declared }, cause, { ...ask, at: ask.at })
+      const row = askRow(kinds, cause, { ...ask, at: ask.at })
       const { at, priority } = row
       return [...clear.filter(({ PK, SK }) => PK !== row.PK || SK !== row.SK), row, { ...named, at, priority }]
     })
+}
 
 const askRow = (
   kinds: AskKinds,
@@ -71,6 +73,8 @@ const askRow = (
       'bad-ask',
       `The ask "${name}" of ${meta.key} has the kind "${kind}", the time ${at} and the priority ${priority}. The domain must declare the kind, the time must be between the years 1970 and 9999, and the priority from 0 to 9. Fix the fold.`,
     )
+  if (kind === 'list') listBodyOf(body)
+  if (kind === 'forget') forgetBodyOf(body, meta.key)
   return {
     ...askKey(partition, { at, priority, key: meta.key, name }),
     id: sentId(cause, `ask:${name}:${at}`),
