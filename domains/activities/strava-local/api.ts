@@ -114,6 +114,7 @@ export const apiRoutes = (strava: LocalStrava): readonly Route[] => {
   const get = (path: string, endpoint: Endpoint): Route => ({
     method: 'GET',
     path,
+    isLimited: true,
     handle: (call) => authorized(strava, call, endpoint),
   })
   return [

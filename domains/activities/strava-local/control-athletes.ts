@@ -1,4 +1,5 @@
 import { VISIBILITIES, type Activity, type Generator } from './activity.ts'
+import { announceActivity, endGrant } from './announcing.ts'
 import { activityNotFound, json, type Answer } from './answer.ts'
 import type { Athlete } from './athletes.ts'
 import { choiceOf, flagOf, idOf, membersOf, numberOf, secondsOf, textOf, textsOf, type Members } from './fields.ts'
@@ -112,10 +113,23 @@ export const controlAthleteRoutes = (strava: LocalStrava): readonly Route[] => [
   },
   {
     method: 'POST',
+    path: '/control/athletes/{id}/revoke',
+    handle: (call) => {
+      const grant = strava.tokens.grantOfAthlete(athleteOf(strava, call).id)
+      if (grant === undefined) throw new Error(`The athlete ${call.params['id']} has not authorized the application.`)
+      endGrant(strava, grant, true)
+      return json({})
+    },
+  },
+  {
+    method: 'POST',
     path: '/control/athletes/{id}/activities',
     handle: (call) => {
       const activity = newActivity(strava, athleteOf(strava, call), membersOf(call.body))
+      const before = strava.athletes.activity(activity.id)
+      if (before !== undefined) throw new Error(`The activity ${activity.id} exists already. Choose another id.`)
       strava.athletes.put(activity)
+      announceActivity(strava, undefined, activity)
       return json({ id: activity.id }, 201)
     },
   },
@@ -125,7 +139,9 @@ export const controlAthleteRoutes = (strava: LocalStrava): readonly Route[] => [
     handle: ({ params, body }) => {
       const before = strava.athletes.activity(params['id'] ?? '')
       if (before === undefined) return activityNotFound()
-      strava.athletes.put(activityOf(before, membersOf(body)))
+      const after = activityOf(before, membersOf(body))
+      strava.athletes.put(after)
+      announceActivity(strava, before, after)
       return json({ id: before.id })
     },
   },
@@ -136,6 +152,7 @@ export const controlAthleteRoutes = (strava: LocalStrava): readonly Route[] => [
       const before = strava.athletes.activity(params['id'] ?? '')
       if (before === undefined) return activityNotFound()
       strava.athletes.remove(before.id)
+      announceActivity(strava, before, undefined)
       return json({})
     },
   },

@@ -1,8 +1,10 @@
 import { json } from './answer.ts'
 import { controlAthleteRoutes } from './control-athletes.ts'
+import { controlWebhookRoutes } from './control-webhooks.ts'
 import { FAULT_KINDS, type Fault } from './faults.ts'
 import { choiceOf, flagOf, membersOf, numberOf, secondsOf, textOf, textsOf, type Members } from './fields.ts'
 import { answerConsent } from './oauth.ts'
+import type { Load } from './load.ts'
 import type { Route } from './router.ts'
 import { applySettings } from './settings.ts'
 import type { Consent, LocalStrava } from './strava.ts'
@@ -69,9 +71,10 @@ const consentRoutes = (strava: LocalStrava): readonly Route[] => [
 ]
 
 /** The control API. docs/strava-local.md describes each route. */
-export const controlRoutes = (strava: LocalStrava): readonly Route[] => [
+export const controlRoutes = (strava: LocalStrava, load: Load): readonly Route[] => [
   ...consentRoutes(strava),
   ...controlAthleteRoutes(strava),
+  ...controlWebhookRoutes(strava, load),
   { method: 'GET', path: '/control/clock', handle: () => clockBody(strava) },
   {
     method: 'PUT',

@@ -1,9 +1,10 @@
+import { endGrant } from './announcing.ts'
 import { badRequest, invalidToken, json, wrongSecret, type Answer } from './answer.ts'
 import { athleteBody } from './api.ts'
 import { consentPage } from './consent-page.ts'
 import type { Call, Route } from './router.ts'
 import { APPLICATION, type Consent, type LocalStrava } from './strava.ts'
-import type { Grant, TokenPair } from './tokens.ts'
+import type { TokenPair } from './tokens.ts'
 
 const SCOPES = [
   'read',
@@ -99,17 +100,12 @@ const token = (strava: LocalStrava, { fields }: Call): Answer => {
   return pair === undefined ? badRequest('RefreshToken', 'refresh_token', 'invalid') : json(pairBody(strava, pair))
 }
 
-/** Ends a grant because the application asked for it. */
-const endGrant = (strava: LocalStrava, grant: Grant): void => {
-  strava.tokens.end(grant)
-}
-
 /** RFC 7009: the answer to an unknown token is 200 too, because the token does not work. */
 const revoke = (strava: LocalStrava, { headers, fields }: Call): Answer => {
   const basic = Buffer.from(`${APPLICATION.clientId}:${APPLICATION.clientSecret}`).toString('base64')
   if (headers.authorization !== `Basic ${basic}`) return wrongSecret()
   const grant = strava.tokens.grantOfAny(fields.get('token') ?? '')
-  if (grant !== undefined) endGrant(strava, grant)
+  if (grant !== undefined) endGrant(strava, grant, strava.settings.webhooks.onAppRevocation)
   return json({})
 }
 
@@ -117,7 +113,7 @@ const deauthorize = (strava: LocalStrava, { headers, fields }: Call): Answer => 
   const access = fields.get('access_token') ?? /^Bearer (.+)$/.exec(headers.authorization ?? '')?.[1] ?? ''
   const grant = strava.tokens.grantOf(access)
   if (grant === undefined) return invalidToken()
-  endGrant(strava, grant)
+  endGrant(strava, grant, strava.settings.webhooks.onAppRevocation)
   return json({ access_token: access })
 }
 

@@ -14,7 +14,7 @@ export interface Call {
   readonly body: unknown
   /** The parts of the path that the route names. */
   readonly params: Readonly<Record<string, string>>
-  /** The answer of a scripted fault. An API route sends it instead of its own answer, after it has checked the token and counted the call. */
+  /** The answer of a scripted fault, for routes with `isLimited`. */
   readonly forced?: Answer | undefined
 }
 
@@ -22,6 +22,8 @@ export interface Route {
   readonly method: string
   /** A path with named parts, such as `/activities/{id}`. */
   readonly path: string
+  /** The route checks an access token and counts the call for the rate limits, before it sends the answer of a scripted fault. */
+  readonly isLimited?: true
   readonly handle: (call: Call) => Answer | Promise<Answer>
 }
 

@@ -15,6 +15,7 @@ import { apiRoutes } from './api.ts'
 import type { Fault } from './faults.ts'
 import { toJson } from './json.ts'
 import { oauthRoutes } from './oauth.ts'
+import { pushSubscriptionRoutes } from './push-subscriptions.ts'
 import { createRouter, parseBody, type Call, type Route } from './router.ts'
 import type { LocalStrava } from './strava.ts'
 
@@ -79,7 +80,7 @@ export const listen = async (
   controlRoutes: readonly Route[],
   port: number,
 ): Promise<Listening> => {
-  const findRoute = createRouter([...oauthRoutes(strava), ...apiRoutes(strava)])
+  const findRoute = createRouter([...oauthRoutes(strava), ...apiRoutes(strava), ...pushSubscriptionRoutes(strava)])
   const findControl = createRouter(controlRoutes)
 
   const serveControl = async (call: Omit<Call, 'params'>): Promise<Answer> => {
@@ -99,7 +100,7 @@ export const listen = async (
     if (fault?.kind === 'delay') await sleep(fault.ms ?? 0)
     const isOauth = call.path.startsWith('/oauth/')
     const answer =
-      forced !== undefined && (isOauth || match === undefined)
+      forced !== undefined && match?.route.isLimited !== true
         ? forced
         : match === undefined
           ? pathNotFound()

@@ -1,5 +1,6 @@
 import type { LocalService } from '../../record.ts'
 import { controlRoutes } from './control.ts'
+import { createLoad } from './load.ts'
 import { listen } from './server.ts'
 import { APPLICATION, createLocalStrava } from './strava.ts'
 
@@ -13,10 +14,15 @@ export const stravaLocal: LocalService = {
   port: 18_090,
   start: async ({ port }) => {
     const strava = createLocalStrava(SEED)
-    const { url, stop } = await listen(strava, controlRoutes(strava), port)
+    const load = createLoad(strava)
+    const { url, stop } = await listen(strava, controlRoutes(strava, load), port)
     return {
       url,
-      stop,
+      stop: async () => {
+        load.stop()
+        strava.webhooks.stop()
+        await stop()
+      },
       variables: {
         TRIBUTARY_STRAVA_CLIENT_ID: APPLICATION.clientId,
         TRIBUTARY_STRAVA_CLIENT_SECRET: APPLICATION.clientSecret,

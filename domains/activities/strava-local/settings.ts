@@ -20,7 +20,7 @@ export interface Settings {
     timeoutMs: number
     /** The time from a failed attempt to the next one. */
     retryMs: number
-    /** Deliveries that run at the same time. */
+    /** Deliveries that run at the same time. With 1, they start in the order of the events. */
     concurrency: number
     /** How often each event is delivered. */
     copies: number
@@ -37,7 +37,7 @@ export const defaultSettings = (): Settings => ({
   limits: { overall: [200, 2_000], read: [100, 1_000] },
   oauthCounts: false,
   hiddenOrder: 'shown',
-  webhooks: { timeoutMs: 2_000, retryMs: 60_000, concurrency: 8, copies: 1, isPaused: false, onAppRevocation: true },
+  webhooks: { timeoutMs: 2_000, retryMs: 60_000, concurrency: 1, copies: 1, isPaused: false, onAppRevocation: true },
 })
 
 const limitPair = (members: Members, name: string, otherwise: readonly [number, number]): readonly [number, number] => {

@@ -5,6 +5,7 @@ import { createFaults, type Faults } from './faults.ts'
 import { createRateLimits, type RateLimits } from './limits.ts'
 import { defaultSettings, type Settings } from './settings.ts'
 import { createTokens, type Tokens } from './tokens.ts'
+import { createWebhooks, type Webhooks } from './webhooks.ts'
 
 /** The application that is registered with the service. */
 export const APPLICATION = {
@@ -31,6 +32,7 @@ export interface LocalStrava {
   readonly limits: RateLimits
   readonly faults: Faults
   readonly counters: Counters
+  readonly webhooks: Webhooks
   /** The answer to every authorization request. Undefined: a person answers on the consent page. */
   consent: Consent | undefined
 }
@@ -46,6 +48,7 @@ export const createLocalStrava = (seed: number): LocalStrava => {
     limits: createRateLimits(clock, settings),
     faults: createFaults(),
     counters: createCounters(clock),
+    webhooks: createWebhooks(seed, clock, settings),
     consent: undefined,
   }
 }
