@@ -7,6 +7,8 @@ export type {
   DomainRecord,
   Edge,
   EdgeOutside,
+  LocalService,
+  RunningService,
   ServiceCheck,
   WriteWorkload,
 } from '../domains/record.ts'

@@ -1,7 +1,7 @@
 import { Command } from 'commander'
 import { createRecorder, outcomeOf } from '../host/ipc/command-record.ts'
 import type { Recorder } from '../host/ipc/command-record.ts'
-import type { ImportOption } from '../projections/importing.ts'
+import type { Domains } from '../domains/domains.ts'
 import { loadDomains } from '../host/config/domains.ts'
 import type { UnloadedContext } from './context.ts'
 import { version } from '../host/config/version.ts'
@@ -15,17 +15,18 @@ import { addGenerationCommands } from './program/generation-commands.ts'
 import { described } from './program/options.ts'
 import { addParkedCommands } from './program/parked-commands.ts'
 import { addPipelineCommands } from './program/pipeline-commands.ts'
+import { importOptionsOf } from './program/import-options.ts'
 import { addReadingCommands } from './program/reading-commands.ts'
+import { addServiceCommands } from './program/service-commands.ts'
 import { addToolCommands } from './program/tool-commands.ts'
 
 const withoutEnd = (text: string): string => text.replace(/\n$/, '')
 
-/** The program with all commands. A command loads its module only when it runs, so that each one starts quickly. */
-export const createProgram = (
-  context: UnloadedContext,
-  exit: (code: Exit) => void,
-  importOptions: readonly ImportOption[],
-): Command => {
+/**
+ * The program with all commands. A command loads its module only when it runs, so that each one starts quickly. `domains`: the domains whose
+ * import options and local services are a part of the program.
+ */
+export const createProgram = (context: UnloadedContext, exit: (code: Exit) => void, domains: Domains): Command => {
   let recorder: Recorder | undefined
   const handler =
     <Options>(act: (options: Options) => Promise<Exit>) =>
@@ -69,12 +70,13 @@ export const createProgram = (
     )
   // The help lists the commands in this order.
   addPipelineCommands(program, run)
-  addDataCommands(program, run, importOptions)
+  addDataCommands(program, run, importOptionsOf(domains))
   addReadingCommands(program, run)
   addGenerationCommands(program, run)
   addParkedCommands(program, run)
   addForgetCommand(program, run)
   addBackupCommands(program, run)
   addToolCommands(program, run)
+  addServiceCommands(program, run, domains)
   return program
 }

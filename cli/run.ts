@@ -6,18 +6,15 @@ import type { UnloadedContext } from './context.ts'
 import { EXIT } from './output.ts'
 import type { Exit } from './output.ts'
 import { createProgram } from './program.ts'
-import { importOptionsOf } from './program/import-options.ts'
 
 /** Runs one command, reports a failure to stderr, and resolves to the exit code. Uses no state of the process except `context`. */
 export const runCommand = async (context: UnloadedContext, args: readonly string[]): Promise<Exit> => {
   let exit: Exit = EXIT.fine
   try {
-    // Only `import` has options that domains declare. If the selected domains cannot be loaded, its help shows the options of the domains in this
-    // package, and the command itself reports the fault.
-    const domains = args.includes('import')
-      ? await loadDomains(context.env['TRIBUTARY_DOMAINS']).catch(() => OUR_DOMAINS)
-      : OUR_DOMAINS
-    await createProgram(context, (code) => (exit = code), importOptionsOf(domains)).parseAsync(args, { from: 'user' })
+    // If the selected domains cannot be loaded, the help shows the commands and options of the domains in this package. A command that uses the
+    // domains reports the fault.
+    const domains = await loadDomains(context.env['TRIBUTARY_DOMAINS']).catch(() => OUR_DOMAINS)
+    await createProgram(context, (code) => (exit = code), domains).parseAsync(args, { from: 'user' })
   } catch (error) {
     exit = reportFailure(context, error)
   }

@@ -6,7 +6,6 @@ import { OUR_DOMAINS } from '../domains/list.ts'
 import { defaultOf, describedVariables } from '../host/config/descriptions.ts'
 import { createOutput } from '../cli/output.ts'
 import { createProgram } from '../cli/program.ts'
-import { importOptionsOf } from '../cli/program/import-options.ts'
 import { apiPage } from './print-api.ts'
 
 const WIDTH = 110
@@ -63,7 +62,7 @@ const commandsPage = (): string => {
   const program = createProgram(
     { env: {}, input: process.stdin, output, signal: AbortSignal.abort() },
     () => undefined,
-    importOptionsOf(OUR_DOMAINS),
+    OUR_DOMAINS,
   )
   const rows = leavesOf(program).map((each) => `| [\`${nameOf(each)}\`](#${anchorOf(each)}) | ${each.description()} |`)
   return [COMMANDS_INTRO, '| command | does |', '|---|---|', ...rows, '', ...section(program)].join('\n')

@@ -101,10 +101,11 @@ export interface LocalService {
   readonly about: string
   /** The default port. */
   readonly port: number
-  /** Starts the service on 127.0.0.1. `variables`: the configuration of a server that uses the service. */
+  /** Starts the service on 127.0.0.1. Port 0: a free port. */
   start(options: { readonly port: number }): Promise<RunningService>
 }
 
+/** A local service that runs. `variables`: the configuration of a server that uses the service. */
 export interface RunningService {
   readonly url: string
   readonly variables: Readonly<Record<string, string>>

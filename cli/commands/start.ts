@@ -11,6 +11,7 @@ import type { EndedCommand } from '../../host/ipc/command-record.ts'
 import { createPerform } from '../../host/ipc/handlers.ts'
 import { answerRequests } from '../../host/ipc/requests.ts'
 import { EXIT } from '../output.ts'
+import { untilAborted } from '../until-aborted.ts'
 import type { Exit } from '../output.ts'
 import { IDLE, ROLES } from '../roles.ts'
 import type { Role } from '../roles.ts'
@@ -185,11 +186,6 @@ const seriesIn = ({ data, series }: Config): string => {
   if (series.kind === 'embedded') return `embedded, in ${data}`
   return series.kind === 'timestream' ? `Timestream at ${series.endpoint ?? 'AWS'}` : 'rows in DynamoDB'
 }
-
-const untilAborted = (signal: AbortSignal): Promise<void> =>
-  new Promise((resolve) =>
-    signal.aborted ? resolve() : signal.addEventListener('abort', () => resolve(), { once: true }),
-  )
 
 const logging = (logger: Logger): Partial<PipelineObserver> => ({
   // The reason may quote text that a person typed. So the log does not contain it, and only the command `parked` shows it.

@@ -5,6 +5,7 @@ import { createInterface } from 'node:readline'
 import type { Command } from 'commander'
 import { describe, expect, test } from 'vitest'
 import { createOutput } from '../../cli/output.ts'
+import { createDomains } from '../../domains/domains.ts'
 import { createProgram } from '../../cli/program.ts'
 import { lmdbLogs } from '../../processors/adapters/lmdb/log.ts'
 import { meals } from '../../processors/meals/domain.ts'
@@ -81,7 +82,7 @@ describe('commands', { timeout: 120_000 }, () => {
       createProgram(
         { env: {}, output, input: process.stdin, signal: new AbortController().signal },
         () => undefined,
-        [],
+        createDomains([]),
       ),
     )
     expect(

@@ -99,7 +99,7 @@ test('a configured port that is in use is reported in one clear line', { timeout
   const server = await startServer({ TRIBUTARY_DATA: freshFolder() })
   const port = new URL(server.mqtt).port
   await expect(startServer({ TRIBUTARY_DATA: freshFolder(), TRIBUTARY_MQTT: `127.0.0.1:${port}` })).rejects.toThrow(
-    /port-in-use: Another program listens on 127\.0\.0\.1:\d+\. Stop it, or set TRIBUTARY_MQTT/,
+    /port-in-use: Another program listens on 127\.0\.0\.1:\d+\. Stop it, or select another address with TRIBUTARY_MQTT/,
   )
 })
 

@@ -2,6 +2,7 @@ import { Command } from 'commander'
 import { describe, expect, test } from 'vitest'
 import { CHANGES, commandText } from '../../host/ipc/command-record.ts'
 import { createOutput } from '../../cli/output.ts'
+import { createDomains } from '../../domains/domains.ts'
 import { createProgram } from '../../cli/program.ts'
 import { freshFolder, newToken, run, startCommand, startServer, runOk, until, type Server } from './program.ts'
 import { describeOnServices } from './on-services.ts'
@@ -116,7 +117,7 @@ describe('an operator command', { timeout: 120_000 }, () => {
     const program = createProgram(
       { env: {}, output, input: process.stdin, signal: new AbortController().signal },
       () => undefined,
-      [],
+      createDomains([]),
     )
     const paths = (command: Command, path: readonly string[]): readonly string[] =>
       command.commands.length === 0

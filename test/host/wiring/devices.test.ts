@@ -34,7 +34,7 @@ test('if another program uses the default port, the rest starts, and this is rep
   const { devices } = await open({ listen: { host: '127.0.0.1', port }, isExplicit: false })
   expect(devices?.url).toBeUndefined()
   expect(devices?.description).toContain(
-    `off: Another program listens on 127.0.0.1:${port}. Stop it, or set TRIBUTARY_MQTT to another address.`,
+    `off: Another program listens on 127.0.0.1:${port}. Stop it, or select another address with TRIBUTARY_MQTT.`,
   )
 })
 
