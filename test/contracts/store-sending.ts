@@ -1,4 +1,5 @@
 import { expect, test, vi } from 'vitest'
+import { createCallBudget } from '../../processors/engine/asks/budget.ts'
 import { createAskClaims } from '../../processors/engine/asks/claims.ts'
 import { createQueueLeases } from '../../processors/engine/asks/queue-leases.ts'
 import type { Stored } from '../../projections/item.ts'
@@ -129,6 +130,23 @@ export const sending = (fresh: () => Promise<Store>): void => {
     expect([await later.claim(ask), await later.states([ask])]).toEqual([true, ['released']])
     await later.lose('ask')
     expect(await claimsAt('a', 0).states([ask])).toEqual(['unknown'])
+  })
+
+  test('several processes that call at the same time never make more calls than a window allows', async () => {
+    const store = await fresh()
+    const windows = [{ name: 'day', ms: 24 * 60 * 60_000, limit: 32 }]
+    const clock = { ...systemClock, now: () => Date.UTC(2026, 10, 19, 12) }
+    const budgets = ['a', 'b', 'c'].map((processName) =>
+      createCallBudget({ store, clock, processName, name: 'service', windows }),
+    )
+    const taken = await Promise.all(
+      budgets.map(async (budget) => {
+        for (let count = 0; ; count += 1) if ((await budget.take()) !== undefined) return count
+      }),
+    )
+    expect(taken.reduce((sum, count) => sum + count, 0)).toBe(32)
+    await budgets[0]?.pause(Date.UTC(2026, 10, 21), 'inactive')
+    expect(await budgets[1]?.take()).toBe(Date.UTC(2026, 10, 21))
   })
 }
 

@@ -11,7 +11,7 @@ import type { Position } from '../ports/log.ts'
 import { changeRow } from '../rows/change-row.ts'
 
 /** The part of an ask that its claim depends on. */
-export interface ClaimedAsk {
+export interface LedgerAsk {
   readonly id: string
   /** The ask must not be called again if its result is unknown. */
   readonly once?: true
@@ -25,9 +25,9 @@ export type AskState = 'free' | 'released' | 'claimed' | 'unknown' | 'answered'
 
 /** The claims of asks in the ledger: one process at a time calls an ask, and no process calls it after its answer is in the log. */
 export interface AskClaims {
-  states(asks: readonly ClaimedAsk[]): Promise<readonly AskState[]>
+  states(asks: readonly LedgerAsk[]): Promise<readonly AskState[]>
   /** Claims the ask for this process for a minute. Resolves to false if its state is `claimed`, `unknown` or `answered`. */
-  claim(ask: ClaimedAsk): Promise<boolean>
+  claim(ask: LedgerAsk): Promise<boolean>
   /** Extends the claim of this process by a minute from now. */
   renew(id: string): Promise<void>
   /** Ends the claim of this process. The ask can be called again. */
@@ -40,11 +40,11 @@ export interface AskClaims {
    * Lets the fetcher call an ask that waits for an operator. Resolves to its state afterwards: `released`, or `claimed` or `answered`
    * if nothing was changed.
    */
-  release(ask: ClaimedAsk): Promise<AskState>
+  release(ask: LedgerAsk): Promise<AskState>
 }
 
 export const createAskClaims = ({ store, clock, processName }: LedgerParts): AskClaims => {
-  const stateOf = ({ once }: ClaimedAsk, entry: LedgerEntry | undefined): AskState => {
+  const stateOf = ({ once }: LedgerAsk, entry: LedgerEntry | undefined): AskState => {
     if (entry === undefined) return 'free'
     if (isSettled(entry)) return 'answered'
     if (entry.state === 'claimed') {

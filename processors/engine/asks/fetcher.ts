@@ -7,7 +7,7 @@ import type { AppendParts } from './answers.ts'
 import { callAsk, type Called, type EndedCall } from './call.ts'
 import { createAskClaims, type AskClaims } from './claims.ts'
 import { asksOf, PRIORITIES, type StoredAsk } from './due-asks.ts'
-import { createHeldAsks, type HeldAsksParts } from './held-asks.ts'
+import { createPostponedAsks, type PostponedAsksParts } from './postponed-asks.ts'
 import { createQueueLeases } from './queue-leases.ts'
 import { waitsBecause } from './waiting.ts'
 
@@ -38,7 +38,7 @@ const STOP_MS = 5_000
 
 /**
  * Calls due asks, those with the lowest priority number first: takes the lease of the queue, claims the ask, calls its handler, and appends
- * the answer. An ask that is held back does not hold back the other asks of its queue.
+ * the answer. A postponed ask does not delay the other asks of its queue.
  */
 export const startFetcher = (parts: FetcherParts): Polling => {
   const { clock, handlers, ledger, processName, failed, partitions } = parts
@@ -63,7 +63,7 @@ export const startFetcher = (parts: FetcherParts): Polling => {
     const { row } = ask
     if (!(await leases.take(row.queue))) return
     if (await claims.claim(row)) return start(ask, serving)
-    checks.holdState(row.id)
+    checks.postponeState(row.id)
     await leases.release(row.queue)
   }
   const round = async (signal: AbortSignal): Promise<void> => {
@@ -97,41 +97,41 @@ export const startFetcher = (parts: FetcherParts): Polling => {
   }
 }
 
-interface ChecksParts extends HeldAsksParts {
+interface ChecksParts extends PostponedAsksParts {
   readonly claims: AskClaims
 }
 
 /** Creates the functions that determine which asks this process calls now. */
 const createChecks = ({ claims, ...parts }: ChecksParts) => {
   const { clock, handlers, failed } = parts
-  const held = createHeldAsks(parts)
+  const postponed = createPostponedAsks(parts)
   const reported = new Set<string>()
-  const holdState = (id: string): void => held.hold(id, clock.now() + STATE_MS)
+  const postponeState = (id: string): void => postponed.postpone(id, clock.now() + STATE_MS)
   return {
-    /** Holds the ask back until its state is read again. */
-    holdState,
-    /** Reads the state of the ask. Holds the ask back if it cannot be called. Reports an ask with an unknown result once per process. */
+    /** Postpones the ask until its state is read again. */
+    postponeState,
+    /** Reads the state of the ask. Postpones the ask if it cannot be called. Reports an ask with an unknown result once per process. */
     isCallable: async (ask: StoredAsk, period: ServingPeriod): Promise<boolean> => {
       const { row } = ask
-      if (!Object.hasOwn(handlers, row.kind) || held.heldUntil(row.id) !== undefined) return false
-      if ((await held.kindHeldUntil(row.kind)) !== undefined) return false
+      if (!Object.hasOwn(handlers, row.kind) || postponed.until(row.id) !== undefined) return false
+      if ((await postponed.untilOfKind(row.kind)) !== undefined) return false
       const [state = 'free'] = await claims.states([row])
       const reason = waitsBecause(ask, { state, period })
       if (reason === undefined && (state === 'free' || state === 'released')) return true
-      holdState(row.id)
+      postponeState(row.id)
       if (reason === 'result-unknown' && !reported.has(row.id)) {
         reported.add(row.id)
         failed(resultUnknown(ask))
       }
       return false
     },
-    /** Holds the ask back as the end of its call requires. */
+    /** Postpones the ask as the end of its call requires. */
     ended: (id: string, called: Called): void => {
-      if (called.outcome === 'later') return held.hold(id, called.until)
-      if (called.outcome === 'failed') return held.holdFailed(id)
+      if (called.outcome === 'later') return postponed.postpone(id, called.until)
+      if (called.outcome === 'failed') return postponed.postponeFailed(id)
       if (called.outcome === 'unknown') reported.add(id)
-      else held.forget(id)
-      holdState(id)
+      else postponed.forget(id)
+      postponeState(id)
     },
   }
 }

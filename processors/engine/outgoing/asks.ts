@@ -4,7 +4,7 @@ import { removed, type Change, type Get } from '../../../projections/projection.
 import { Fault } from '../../../schemas/fault.ts'
 import type { Cause } from '../fold/decide.ts'
 import { forgetBodyOf, listBodyOf } from './ask-bodies.ts'
-import { askedKey, askKey } from './keys.ts'
+import { namedAskKey, askKey } from './keys.ts'
 import { sentId } from './outbox.ts'
 import { isInstantOfRow } from './timers.ts'
 
@@ -43,7 +43,7 @@ export const askChanges = (declared: AskKinds | undefined) => {
   return (cause: Cause, asks: readonly Ask[], get: Get): readonly Change[] =>
     asks.flatMap((ask) => {
       const { key } = cause.event.meta
-      const named = askedKey(key, ask.name)
+      const named = namedAskKey(key, ask.name)
       const was = get<Asked>(named)
       const clear = was === undefined ? [] : [removed(askKey(cause.partition, { ...was, key, name: ask.name }))]
       if (ask.at === null) return was === undefined ? [] : [...clear, removed(named)]

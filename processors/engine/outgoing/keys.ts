@@ -47,7 +47,7 @@ export const askKey = (
   PK: askPartition(partition, ask.priority),
   SK: `${new Date(ask.at).toISOString()}#${ask.key}#${ask.name}`,
 })
-export const askedKey = (key: string, name: string): Key => ({ PK: `${ASKED}${key}`, SK: name })
+export const namedAskKey = (key: string, name: string): Key => ({ PK: `${ASKED}${key}`, SK: name })
 export const isAsk = ({ PK }: Key): boolean => PK.startsWith(ASK) || PK.startsWith(ASKED)
 
 /**

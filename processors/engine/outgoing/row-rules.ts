@@ -10,7 +10,7 @@ import { outboxOf } from './outbox.ts'
 import { timerChanges } from './timers.ts'
 
 /** True if the outbox rows of the event are written. */
-export type IsSent = (cause: Cause) => boolean
+export type IsOutgoing = (cause: Cause) => boolean
 
 /**
  * Returns the rules for the rows that an event writes: derived events, timers and asks get rows, and each row must fit the limits of a
@@ -20,7 +20,7 @@ export type IsSent = (cause: Cause) => boolean
 export const rowRulesOf = (
   { table, asks }: { readonly table: Pick<TableSpec, 'indexes'> } & Pick<Domain, 'asks'>,
   codec: Codec,
-  isSent: IsSent = () => true,
+  isSent: IsOutgoing = () => true,
 ): RowRules => {
   const [outbox, timers, asked] = [outboxOf(codec), timerChanges(codec), askChanges(asks)]
   return {

@@ -4,7 +4,7 @@ import { isRetriable } from '../../../schemas/fault.ts'
 import { APPLIED, decide, decidersOf, type Decider, type LoggedEvent } from '../fold/decide.ts'
 import { readRecord, type Poison } from '../fold/sort.ts'
 import type { UnsentEvents } from '../generations/generation.ts'
-import { rowRulesOf, type IsSent } from '../outgoing/row-rules.ts'
+import { rowRulesOf, type IsOutgoing } from '../outgoing/row-rules.ts'
 import { parkedFrom, parkedName, type Parked, type StoredParked } from '../poison/parked-entry.ts'
 import { EVERY_PROJECTION, type LogRecord } from '../ports/log.ts'
 import type { BuildParts } from './build.ts'
@@ -143,7 +143,7 @@ const apply = (
 
 /** Returns true for the events whose derived events the serving generation does not send. */
 const onlyUnsent =
-  (unsent: readonly UnsentEvents[] = []): IsSent =>
+  (unsent: readonly UnsentEvents[] = []): IsOutgoing =>
   ({ event: { meta }, partition, offset, projection }) =>
     unsent.some(
       (each) =>

@@ -3,14 +3,14 @@ import type { Clock } from '../ports/clock.ts'
 import { doubling } from '../timing/retry.ts'
 
 /** The asks that this process does not call before a time. In memory only: after a restart, the fetcher tries them again. */
-export interface HeldAsks {
+export interface PostponedAsks {
   /** Returns the time before which the ask cannot be called. Undefined: it can be called now. */
-  heldUntil(id: string): number | undefined
+  until(id: string): number | undefined
   /** Resolves to the time before which no ask of the kind can be called. Undefined: they can be called now. */
-  kindHeldUntil(kind: string): Promise<number | undefined>
-  hold(id: string, until: number): void
-  /** Holds the ask back after a failure: 5 seconds, doubled at each failure up to an hour. */
-  holdFailed(id: string): void
+  untilOfKind(kind: string): Promise<number | undefined>
+  postpone(id: string, until: number): void
+  /** Postpones the ask after a failure: 5 seconds, doubled at each failure up to an hour. */
+  postponeFailed(id: string): void
   /** Forgets an ask that was answered. */
   forget(id: string): void
 }
@@ -18,14 +18,14 @@ export interface HeldAsks {
 const FIRST_MS = 5_000
 const LAST_MS = 3_600_000
 
-export interface HeldAsksParts {
+export interface PostponedAsksParts {
   readonly clock: Pick<Clock, 'now'>
   readonly handlers: AskHandlers
   readonly failed: (error: unknown) => void
 }
 
-export const createHeldAsks = ({ clock, handlers, failed }: HeldAsksParts): HeldAsks => {
-  const held = new Map<string, { readonly until: number; readonly failures: number }>()
+export const createPostponedAsks = ({ clock, handlers, failed }: PostponedAsksParts): PostponedAsks => {
+  const times = new Map<string, { readonly until: number; readonly failures: number }>()
   const kinds = new Map<string, number>()
   const pause = doubling(FIRST_MS, LAST_MS)
   const isOver = (until: number | undefined): boolean => until === undefined || until <= clock.now()
@@ -34,14 +34,14 @@ export const createHeldAsks = ({ clock, handlers, failed }: HeldAsksParts): Held
   const prune = () => {
     if (clock.now() - prunedAt < LAST_MS) return
     prunedAt = clock.now()
-    for (const [id, { until }] of held) if (until + LAST_MS <= prunedAt) held.delete(id)
+    for (const [id, { until }] of times) if (until + LAST_MS <= prunedAt) times.delete(id)
   }
   return {
-    heldUntil: (id) => {
-      const until = held.get(id)?.until
+    until: (id) => {
+      const until = times.get(id)?.until
       return isOver(until) ? undefined : until
     },
-    kindHeldUntil: async (kind) => {
+    untilOfKind: async (kind) => {
       if (isOver(kinds.get(kind))) {
         const until = await handlers[kind]?.heldUntil?.().catch((error: unknown) => {
           failed(error)
@@ -52,15 +52,15 @@ export const createHeldAsks = ({ clock, handlers, failed }: HeldAsksParts): Held
       }
       return isOver(kinds.get(kind)) ? undefined : kinds.get(kind)
     },
-    hold: (id, until) => {
+    postpone: (id, until) => {
       prune()
-      held.set(id, { until, failures: held.get(id)?.failures ?? 0 })
+      times.set(id, { until, failures: times.get(id)?.failures ?? 0 })
     },
-    holdFailed: (id) => {
+    postponeFailed: (id) => {
       prune()
-      const failures = held.get(id)?.failures ?? 0
-      held.set(id, { until: clock.now() + pause(failures), failures: failures + 1 })
+      const failures = times.get(id)?.failures ?? 0
+      times.set(id, { until: clock.now() + pause(failures), failures: failures + 1 })
     },
-    forget: (id) => void held.delete(id),
+    forget: (id) => void times.delete(id),
   }
 }
