@@ -1,5 +1,8 @@
 import type { LocalClock } from './clock.ts'
 
+/** Started tasks are removed from the list in groups of this size, because removing one has the cost of the whole list. */
+const COMPACT_AT = 10_000
+
 /** Runs tasks with a limit of tasks at the same time, and repeats failed tasks after a time of the service's clock. */
 export interface DeliveryQueue<T> {
   add(task: T): void
@@ -18,40 +21,48 @@ export const createDeliveryQueue = <T>(
   concurrency: () => number,
   run: (task: T) => Promise<RunResult>,
 ): DeliveryQueue<T> => {
-  let ready: T[] = []
-  let waiting: { readonly task: T; readonly at: number }[] = []
+  const ready: T[] = []
+  /** The tasks of `ready` before this index have started. */
+  let started = 0
+  /** In the order of `at`. */
+  const waiting: { readonly task: T; readonly at: number }[] = []
   const settling: (() => void)[] = []
   let active = 0
   let isStopped = false
   let timer: NodeJS.Timeout | undefined
 
+  const wait = (task: T, at: number): void => {
+    const index = waiting.findLastIndex((other) => other.at <= at)
+    waiting.splice(index + 1, 0, { task, at })
+  }
   const runOne = async (task: T): Promise<void> => {
     active++
     const result = await run(task)
     active--
-    if (result !== 'ended') waiting.push({ task, at: result.again })
+    if (result !== 'ended') wait(task, result.again)
     pump()
   }
   const scheduleNext = (): void => {
     clearTimeout(timer)
-    if (!clock.isRunning() || waiting.length === 0) return
-    const next = Math.min(...waiting.map(({ at }) => at))
-    timer = setTimeout(pump, Math.max(1, next - clock.now())).unref()
+    const next = waiting[0]
+    if (clock.isRunning() && next !== undefined) timer = setTimeout(pump, Math.max(1, next.at - clock.now())).unref()
   }
   const pump = (): void => {
     if (isStopped) return
     const now = clock.now()
-    const due = waiting.filter(({ at }) => at <= now)
-    if (due.length > 0) {
-      waiting = waiting.filter(({ at }) => at > now)
-      ready.push(...due.sort((a, b) => a.at - b.at).map(({ task }) => task))
+    const notDue = waiting.findIndex(({ at }) => at > now)
+    const due = waiting.splice(0, notDue === -1 ? waiting.length : notDue)
+    for (const { task } of due) ready.push(task)
+    while (active < concurrency() && started < ready.length) {
+      const task = ready[started++]
+      if (task !== undefined) void runOne(task)
     }
-    const free = Math.max(0, concurrency() - active)
-    const next = ready.slice(0, free)
-    if (next.length > 0) ready = ready.slice(free)
-    for (const task of next) void runOne(task)
+    if (started === ready.length || started > COMPACT_AT) {
+      ready.splice(0, started)
+      started = 0
+    }
     scheduleNext()
-    if (active === 0 && ready.length === 0) for (const resolve of settling.splice(0)) resolve()
+    if (active === 0 && started === ready.length) for (const resolve of settling.splice(0)) resolve()
   }
   clock.onChange(pump)
 
@@ -65,7 +76,7 @@ export const createDeliveryQueue = <T>(
         settling.push(resolve)
         pump()
       }),
-    size: () => ready.length + waiting.length + active,
+    size: () => ready.length - started + waiting.length + active,
     stop: () => {
       isStopped = true
       clearTimeout(timer)

@@ -40,7 +40,7 @@ export const startLoopback = async () => {
         ...(body !== undefined && { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
       }),
     )
-    if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.status} ${answer.text}`)
+    if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.status} ${String(answer.body['message'])}`)
     return answer
   }
   const api = async (path: string, token: string): Promise<Answered> =>
