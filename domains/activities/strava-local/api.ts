@@ -6,10 +6,10 @@ import {
   invalidToken,
   json,
   missingActivityScope,
-  rateLimitExceeded,
   type Answer,
 } from './answer.ts'
 import type { Athlete } from './athletes.ts'
+import { counted, withLimitHeaders } from './counted.ts'
 import { idNumber } from './json.ts'
 import type { Call, Route } from './router.ts'
 import type { LocalStrava } from './strava.ts'
@@ -90,24 +90,16 @@ const oneActivity = (strava: LocalStrava, { params }: Call, grant: Grant, athlet
 /** The answer of an endpoint to an athlete whose token works. */
 type Endpoint = (call: Call, grant: Grant, athlete: Athlete) => Answer
 
-const withHeaders = (strava: LocalStrava, answer: Answer): Answer => ({
-  ...answer,
-  headers: { ...strava.limits.headers(), ...answer.headers },
-})
-
-/**
- * Checks the token, then the application, then the rate limits. A call with a token that works counts, also if it is refused.
- * A call without such a token counts for no application.
- */
-const authorized = (strava: LocalStrava, call: Call, endpoint: Endpoint): Answer => {
+/** Checks the token, and counts the call. A call without a token that works counts for no application. */
+const authorized = (strava: LocalStrava, call: Call, endpoint: Endpoint): Answer | Promise<Answer> => {
   const access = /^Bearer (.+)$/.exec(call.headers.authorization ?? '')?.[1] ?? call.fields.get('access_token') ?? ''
   const grant = strava.tokens.grantOf(access)
   const athlete = grant === undefined ? undefined : strava.athletes.get(grant.athlete)
-  if (grant === undefined || athlete === undefined) return withHeaders(strava, invalidToken())
-  const exceeded = strava.limits.count()
-  if (strava.settings.application === 'inactive') return withHeaders(strava, inactive())
-  if (exceeded !== undefined) return withHeaders(strava, rateLimitExceeded(exceeded))
-  return withHeaders(strava, call.forced ?? endpoint(call, grant, athlete))
+  if (grant === undefined || athlete === undefined) return withLimitHeaders(strava, invalidToken())
+  return counted(strava, () => {
+    if (strava.settings.application === 'inactive') return inactive()
+    return call.forced ?? endpoint(call, grant, athlete)
+  })
 }
 
 export const apiRoutes = (strava: LocalStrava): readonly Route[] => {

@@ -1,6 +1,6 @@
 import { VISIBILITIES, type Activity, type Generator } from './activity.ts'
 import { announceActivity, endGrant } from './announcing.ts'
-import { activityNotFound, json, type Answer } from './answer.ts'
+import { activityNotFound, json } from './answer.ts'
 import type { Athlete } from './athletes.ts'
 import { choiceOf, flagOf, idOf, membersOf, numberOf, secondsOf, textOf, textsOf, type Members } from './fields.ts'
 import type { Call, Route } from './router.ts'
@@ -77,16 +77,16 @@ const athleteOf = (strava: LocalStrava, { params }: Call): Athlete => {
   return athlete
 }
 
-const describe = (strava: LocalStrava, athlete: Athlete): Answer => {
+const describe = (strava: LocalStrava, athlete: Athlete): Readonly<Record<string, unknown>> => {
   const grant = strava.tokens.grantOfAthlete(athlete.id)
-  return json({
+  return {
     id: athlete.id,
     firstname: athlete.firstname,
     lastname: athlete.lastname,
     generated: athlete.generator.count,
     isLinked: grant !== undefined,
     scopes: grant === undefined ? [] : [...grant.scopes],
-  })
+  }
 }
 
 /** Control routes of athletes and activities. Ids in control requests and answers are strings. */
@@ -101,7 +101,12 @@ export const controlAthleteRoutes = (strava: LocalStrava): readonly Route[] => [
       return json({ id: ids[0], ids }, 201)
     },
   },
-  { method: 'GET', path: '/control/athletes/{id}', handle: (call) => describe(strava, athleteOf(strava, call)) },
+  {
+    method: 'GET',
+    path: '/control/athletes',
+    handle: () => json([...strava.athletes.all()].map((athlete) => describe(strava, athlete))),
+  },
+  { method: 'GET', path: '/control/athletes/{id}', handle: (call) => json(describe(strava, athleteOf(strava, call))) },
   {
     method: 'POST',
     path: '/control/athletes/{id}/grant',

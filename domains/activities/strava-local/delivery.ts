@@ -11,16 +11,18 @@ export const callCallback = (
   new Promise((resolve) => {
     const headers =
       body === undefined ? {} : { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(body) }
-    const outgoing = request(url, { method, agent, headers, signal: AbortSignal.timeout(timeoutMs) }, (response) => {
+    const outgoing = request(url, { method, agent, headers }, (response) => {
       const chunks: Buffer[] = []
       response.on('data', (chunk: Buffer) => chunks.push(chunk))
-      response.on('end', () => resolve({ status: response.statusCode ?? 0, body: Buffer.concat(chunks).toString() }))
+      response.on('end', () => finish({ status: response.statusCode ?? 0, body: Buffer.concat(chunks).toString() }))
       response.on('error', fail)
     })
-    const fail = (error: Error): void => {
-      const isLate = error.name === 'AbortError' || error.name === 'TimeoutError'
-      resolve({ error: isLate ? `no answer within ${timeoutMs} ms` : error.message })
+    const timer = setTimeout(() => outgoing.destroy(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs)
+    const finish = (result: CallbackResult): void => {
+      clearTimeout(timer)
+      resolve(result)
     }
+    const fail = (error: Error): void => finish({ error: error.message })
     outgoing.on('error', fail)
     outgoing.end(body)
   })

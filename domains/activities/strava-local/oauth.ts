@@ -38,7 +38,7 @@ const refusedRequest = (fields: Fields): Answer | undefined => {
 }
 
 /** Returns the redirect with which Strava answers a consent: `state`, then `code` and the granted scopes, or `error=access_denied`. */
-export const redirectAfterConsent = (strava: LocalStrava, fields: Fields, consent: Consent): string => {
+const redirectAfterConsent = (strava: LocalStrava, fields: Fields, consent: Consent): string => {
   const target = new URL(fields.get('redirect_uri') ?? '')
   target.searchParams.set('state', fields.get('state') ?? '')
   if (consent.isDenied) {
@@ -53,9 +53,19 @@ export const redirectAfterConsent = (strava: LocalStrava, fields: Fields, consen
   return target.href
 }
 
+/** The page of Strava that an athlete sees instead of the redirect. The application does not learn of it. */
+const tooManyAthletes = (): Answer => ({
+  status: 403,
+  html: '<!doctype html><title>Error 403</title><h1>Error 403: Limit of connected athletes exceeded</h1>',
+})
+
 /** The answer to an authorization request whose consent is known. */
-export const answerConsent = (strava: LocalStrava, fields: Fields, consent: Consent): Answer =>
-  refusedRequest(fields) ?? { status: 302, headers: { Location: redirectAfterConsent(strava, fields, consent) } }
+export const answerConsent = (strava: LocalStrava, fields: Fields, consent: Consent): Answer => {
+  const { tokens, settings } = strava
+  const isNew = tokens.grantOfAthlete(consent.athlete) === undefined
+  if (!consent.isDenied && isNew && tokens.linked() >= settings.athleteLimit) return tooManyAthletes()
+  return refusedRequest(fields) ?? { status: 302, headers: { Location: redirectAfterConsent(strava, fields, consent) } }
+}
 
 const FIFTY_WEEKS_S = 50 * 7 * 86_400
 

@@ -1,4 +1,5 @@
 import { badRequest, json, pathNotFound, wrongSecret, type Answer } from './answer.ts'
+import { counted } from './counted.ts'
 import { idNumber } from './json.ts'
 import type { Call, Route } from './router.ts'
 import { APPLICATION, type LocalStrava } from './strava.ts'
@@ -31,27 +32,28 @@ const subscribe = async ({ webhooks, clock }: LocalStrava, { fields }: Call): Pr
   return json({ id: idNumber(APPLICATION.subscriptionId) }, 201)
 }
 
-/** The subscription endpoints. They authenticate the application and not an athlete, and do not count for the rate limits. */
-export const pushSubscriptionRoutes = (strava: LocalStrava): readonly Route[] => [
-  { method: 'POST', path: '/push_subscriptions', handle: (call) => refusedClient(call) ?? subscribe(strava, call) },
-  {
-    method: 'GET',
-    path: '/push_subscriptions',
-    handle: (call) => {
-      const { subscription } = strava.webhooks
-      return refusedClient(call) ?? json(subscription === undefined ? [] : [subscriptionBody(subscription)])
-    },
-  },
-  {
-    method: 'DELETE',
-    path: '/push_subscriptions/{id}',
-    handle: (call) => {
-      const refused = refusedClient(call)
-      if (refused !== undefined) return refused
-      const exists = strava.webhooks.subscription !== undefined && call.params['id'] === APPLICATION.subscriptionId
-      if (!exists) return pathNotFound()
-      strava.webhooks.subscription = undefined
-      return { status: 204 }
-    },
-  },
-]
+const listSubscription = ({ webhooks: { subscription } }: LocalStrava): Answer =>
+  json(subscription === undefined ? [] : [subscriptionBody(subscription)])
+
+const unsubscribe = ({ webhooks }: LocalStrava, { params }: Call): Answer => {
+  if (webhooks.subscription === undefined || params['id'] !== APPLICATION.subscriptionId) return pathNotFound()
+  webhooks.subscription = undefined
+  return { status: 204 }
+}
+
+type Endpoint = (strava: LocalStrava, call: Call) => Answer | Promise<Answer>
+
+/** The endpoints of the subscription authenticate the application and not an athlete. Their calls count for the rate limits. */
+export const pushSubscriptionRoutes = (strava: LocalStrava): readonly Route[] => {
+  const route = (method: string, path: string, endpoint: Endpoint): Route => ({
+    method,
+    path,
+    isLimited: true,
+    handle: (call) => refusedClient(call) ?? counted(strava, () => call.forced ?? endpoint(strava, call)),
+  })
+  return [
+    route('POST', '/push_subscriptions', subscribe),
+    route('GET', '/push_subscriptions', listSubscription),
+    route('DELETE', '/push_subscriptions/{id}', unsubscribe),
+  ]
+}

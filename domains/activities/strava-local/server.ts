@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import {
   activityNotFound,
+  badRequest,
   inactive,
   invalidToken,
   json,
@@ -12,6 +13,7 @@ import {
   type Answer,
 } from './answer.ts'
 import { apiRoutes } from './api.ts'
+import { counted } from './counted.ts'
 import type { Fault } from './faults.ts'
 import { toJson } from './json.ts'
 import { oauthRoutes } from './oauth.ts'
@@ -26,6 +28,7 @@ const BASE = /^\/api\/v3(?=\/)/
 /** Strava's own error of a status, for a scripted fault without a body. */
 const answerOfStatus = (status: number): Answer => {
   const known: Readonly<Record<number, () => Answer>> = {
+    400: () => badRequest('RefreshToken', 'refresh_token', 'invalid'),
     401: invalidToken,
     403: inactive,
     404: activityNotFound,
@@ -98,24 +101,16 @@ export const listen = async (
       return undefined
     }
     if (fault?.kind === 'delay') await sleep(fault.ms ?? 0)
-    const isOauth = call.path.startsWith('/oauth/')
-    const answer =
-      forced !== undefined && match?.route.isLimited !== true
-        ? forced
-        : match === undefined
-          ? pathNotFound()
-          : await match.route.handle({ ...call, params: match.params, forced })
+    const respond = (): Answer | Promise<Answer> => {
+      if (forced !== undefined && match?.route.isLimited !== true) return forced
+      return match === undefined ? pathNotFound() : match.route.handle({ ...call, params: match.params, forced })
+    }
+    const isCounted = strava.settings.oauthCounts && call.method === 'POST' && call.path.startsWith('/oauth/')
+    const answer = isCounted ? await counted(strava, respond) : await respond()
     strava.counters.count(route, fault?.kind === 'lost' ? 0 : answer.status)
-    if (fault?.kind === 'lost') {
-      request.socket.resetAndDestroy()
-      return undefined
-    }
-    if (!isOauth || !strava.settings.oauthCounts) return answer
-    const exceeded = strava.limits.count()
-    return {
-      ...(exceeded === undefined ? answer : rateLimitExceeded(exceeded)),
-      headers: { ...strava.limits.headers(), ...answer.headers },
-    }
+    if (fault?.kind !== 'lost') return answer
+    request.socket.resetAndDestroy()
+    return undefined
   }
   const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const url = new URL(request.url ?? '/', 'http://127.0.0.1')

@@ -13,6 +13,8 @@ export interface Settings {
   limits: { overall: readonly [number, number]; read: readonly [number, number] }
   /** Whether calls of /oauth count, and have the headers of the rate limits. */
   oauthCounts: boolean
+  /** Athletes that can link the application at the same time. */
+  athleteLimit: number
   /** How lists compare activities with a hidden start: by the start that the API shows, or by the real start. */
   hiddenOrder: 'shown' | 'start'
   webhooks: {
@@ -36,6 +38,7 @@ export const defaultSettings = (): Settings => ({
   application: 'active',
   limits: { overall: [200, 2_000], read: [100, 1_000] },
   oauthCounts: false,
+  athleteLimit: 1_000_000,
   hiddenOrder: 'shown',
   webhooks: { timeoutMs: 2_000, retryMs: 60_000, concurrency: 1, copies: 1, isPaused: false, onAppRevocation: true },
 })
@@ -65,6 +68,7 @@ export const applySettings = (settings: Settings, members: Members): void => {
       read: limitPair(limits, 'read', settings.limits.read),
     },
     oauthCounts: flagOf(members, 'oauthCounts', settings.oauthCounts),
+    athleteLimit: numberOf(members, 'athleteLimit', settings.athleteLimit),
     hiddenOrder: choiceOf(members, 'hiddenOrder', ['shown', 'start'], settings.hiddenOrder),
     webhooks: {
       timeoutMs: numberOf(webhooks, 'timeoutMs', now.timeoutMs),

@@ -39,6 +39,8 @@ export interface Tokens {
   /** The grant of any token that works now. */
   grantOfAny(token: string): Grant | undefined
   grantOfAthlete(athlete: string): Grant | undefined
+  /** The number of athletes that have linked the application. */
+  linked(): number
   /** Creates tokens for an athlete without an authorization code. */
   grant(athlete: string, scopes: readonly string[]): TokenPair
   /** Ends every token of the grant. */
@@ -105,6 +107,7 @@ export const createTokens = (seed: number, clock: LocalClock, settings: Settings
     grantOf,
     grantOfAny: (token) => grantOf(token) ?? byRefresh.get(token),
     grantOfAthlete: (athlete) => grants.get(athlete),
+    linked: () => grants.size,
     authorize: (athlete, scopes) => {
       const code = make('code')
       codes.set(code, { athlete, scopes, expiresAt: clock.seconds() + CODE_SECONDS, isUsed: false })

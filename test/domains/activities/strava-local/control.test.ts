@@ -36,6 +36,7 @@ test('settings keep the values that a change does not name', async () => {
     application: 'active',
     limits: { overall: [200, 2_000], read: [5, 50] },
     oauthCounts: false,
+    athleteLimit: 1_000_000,
     hiddenOrder: 'shown',
     webhooks: { timeoutMs: 2_000, retryMs: 60_000, concurrency: 1, copies: 2, isPaused: false, onAppRevocation: true },
   })
@@ -48,6 +49,7 @@ test('an athlete describes itself and its link', async () => {
   expect(await describe()).toEqual({ ...athlete, isLinked: false, scopes: [] })
   await strava.grant(id, 'read', 'activity:read')
   expect(await describe()).toEqual({ ...athlete, isLinked: true, scopes: ['read', 'activity:read'] })
+  expect(JSON.parse((await strava.control('GET', '/athletes')).text)).toEqual([await describe()])
 })
 
 test.each([

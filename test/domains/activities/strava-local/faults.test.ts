@@ -36,8 +36,15 @@ test('a scripted status can have any body and any path', async () => {
   await script({ kind: 'status', path: '/oauth/*', method: 'POST', status: 503, body: { message: 'busy' } })
   const refused = await strava.refresh('any')
   expect({ status: refused.status, body: refused.body }).toEqual({ status: 503, body: { message: 'busy' } })
-  await script({ kind: 'status', path: '/push_subscriptions', status: 502 })
-  expect((await fetch(`${strava.url}/push_subscriptions`)).status).toBe(502)
+  await script({ kind: 'status', path: '/clubs', status: 502 })
+  expect((await fetch(`${strava.url}/clubs`)).status).toBe(502)
+})
+
+test('a scripted 400 of the token endpoint is a refused refresh, and the refresh token still works', async () => {
+  const { refresh } = await strava.grant(await strava.athlete())
+  await script({ kind: 'status', path: '/oauth/token', status: 400 })
+  expectError(await strava.refresh(refresh), 400, 'Bad Request', ['RefreshToken', 'refresh_token', 'invalid'])
+  expect((await strava.refresh(refresh)).status).toBe(200)
 })
 
 test('a fault of one method leaves the other methods alone', async () => {

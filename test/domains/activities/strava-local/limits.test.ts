@@ -74,6 +74,22 @@ test('calls of /oauth count only if the settings say so, and then have the heade
   expect(headersOf(await strava.api('/athlete', token)).usage).toBe('2,2')
 })
 
+test('a call of /oauth that exceeds a limit does nothing', async () => {
+  const { refresh } = await strava.grant(await strava.athlete())
+  await strava.advance(6 * 3_600_000)
+  await strava.control('PUT', '/settings', { oauthCounts: true })
+  await limits([200, 2_000], [0, 1_000])
+  expect((await strava.refresh(refresh)).status).toBe(429)
+  await limits([200, 2_000], [100, 1_000])
+  expect((await strava.refresh(refresh)).status).toBe(200)
+})
+
+test('calls of the subscription count too', async () => {
+  const query = new URLSearchParams({ client_id: strava.client.id, client_secret: strava.client.secret }).toString()
+  const response = await fetch(`${strava.url}/push_subscriptions?${query}`)
+  expect(response.headers.get('X-RateLimit-Usage')).toBe('1,1')
+})
+
 test('the counters contain the calls of each window, route and status', async () => {
   const { refresh } = await strava.grant(await strava.athlete())
   await strava.refresh(refresh)

@@ -78,6 +78,19 @@ test.each([
   expect(await response.json()).toEqual({ message: 'Bad Request', errors: [{ resource, field, code: 'invalid' }] })
 })
 
+test('one athlete more than the application may have sees an error of Strava, and no redirect', async () => {
+  await strava.control('PUT', '/settings', { athleteLimit: 1 })
+  const first = await strava.athlete()
+  await strava.grant(first)
+  const second = await strava.athlete()
+  await strava.control('PUT', '/consent', { athlete: second })
+  const refused = await fetch(strava.authorizeUrl('activity:read'), { redirect: 'manual' })
+  expect(refused.status).toBe(403)
+  expect(await refused.text()).toContain('Limit of connected athletes exceeded')
+  await strava.control('PUT', '/consent', { athlete: first })
+  await redirectOf(strava.authorizeUrl('activity:read'))
+})
+
 test('a code gives a token pair for six hours with a summary of the athlete', async () => {
   const { athlete, code } = await codeFor('activity:read_all')
   const { status, body } = await strava.token({ grant_type: 'authorization_code', code })
