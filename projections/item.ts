@@ -48,6 +48,13 @@ export const isExpired = (item: Item, ttl: string, atMs: number): boolean => {
   return (typeof expiry === 'number' && expiry * 1000 <= atMs) || isTombstone(item)
 }
 
+/** True if a query at this time returns the item. */
+export const isReturned = (
+  item: Item,
+  { tombstones }: { readonly tombstones?: true },
+  at: { readonly ttl: string; readonly now: number },
+): boolean => (tombstones === true ? isTombstone(item) : !isExpired(item, at.ttl, at.now))
+
 /** True if two items have the same canonical form (`canonical`). Faster, because it does not build the form. */
 export const sameItem = (a: Item | undefined, b: Item | undefined): boolean => sameValue(a, b)
 

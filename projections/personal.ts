@@ -1,6 +1,10 @@
+import { isNumberedPart } from './subject.ts'
 import type { Item, Value } from './item.ts'
 
-/** Declares the person of the log key as the owner of personal data, in a domain whose log keys are people. */
+/**
+ * Declares the person of the log key as the owner of personal data, in a domain whose log keys are people. Data of a numbered part of a person
+ * needs an attribute with the subject.
+ */
 export const KEY = 'KEY'
 
 type Owner<I> = (keyof I & string) | typeof KEY
@@ -45,4 +49,5 @@ const cleared = (item: Members, personal: Personal, subject: string): Members =>
   return left
 }
 
-const isOwned = (item: Members, owner: string, subject: string): boolean => owner === KEY || item[owner] === subject
+const isOwned = (item: Members, owner: string, subject: string): boolean =>
+  owner === KEY ? !isNumberedPart(subject) : item[owner] === subject

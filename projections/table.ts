@@ -50,6 +50,8 @@ export interface Query {
   readonly to?: string | number
   readonly reverse?: boolean
   readonly limit: number
+  /** Returns only the tombstones of removed items, for the engine. Default: returns only items, and hides expired ones. */
+  readonly tombstones?: true
   /** The opaque cursor of the previous page. Rejected with `bad-cursor` if it belongs to another query. */
   readonly cursor?: string
 }

@@ -123,7 +123,8 @@ interface Issued<T> {
   readonly amount: number
 }
 
-const LONG = 9_000
+/** The time of a long pause or of a late call, in milliseconds. A pause takes between half of it and one and a half of it. */
+export const LONG = 9_000
 
 /** Runs the steps of a call and answers the caller, as the fault requires. */
 const perform = <T>(parts: CallsParts, { process, operation, settle, kind, amount }: Issued<T>): void => {

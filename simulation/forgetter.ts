@@ -2,6 +2,7 @@ import { dropGeneration } from '../processors/engine/generations/drop.ts'
 import { forget, type ForgetParts } from '../processors/engine/people/forgetting.ts'
 import { openPipeline, type Pipeline } from '../processors/engine/run/pipeline.ts'
 import type { BuildMachine } from './build-machine.ts'
+import { LONG } from './calls.ts'
 import type { Process } from './process.ts'
 import type { Ports } from './world-ports.ts'
 import { PACES, type World } from './world.ts'
@@ -21,6 +22,8 @@ export interface Forgetter {
 const RETRY_MS = 2_000
 const POLL_MS = 300
 const FOLDED_MS = 6_000
+/** Longer than a pause of a process. */
+const FENCED_MS = 2 * LONG
 const DROP_MS = 3_000
 
 export const startForgetter = (
@@ -73,6 +76,7 @@ const partsOf = (
   pipelines: new Map([[pipeline.domain.name, pipeline]]),
   clock,
   timeoutMs: FOLDED_MS,
+  fencedMs: FENCED_MS,
   clearBuild: async (_pipeline, generation) => storage.clear?.(generation),
   drop: async ({ domain, control, log, admin, generation: opened, closeGeneration }, generation) => {
     await dropGeneration({

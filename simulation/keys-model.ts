@@ -3,18 +3,21 @@ import { createKeyring, type Keyring, type KeySource } from '../processors/engin
 import { type Founding, type KeyStore, type Person, type PersonalLogKey } from '../processors/engine/ports/key-store.ts'
 import type { Secret } from '../processors/engine/ports/secrets.ts'
 import type { Domain } from '../projections/projection.ts'
+import { isPart, personOf } from '../projections/subject.ts'
 import { openCodec, type Codec } from '../schemas/codec.ts'
 import { Fault } from '../schemas/fault.ts'
 import type { Sealing } from '../schemas/sealing.ts'
 import type { Operation } from './calls.ts'
 import type { Process } from './process.ts'
 import type { Scheduler } from './scheduler.ts'
-import { afterStep, beingForgotten, NO_SECRET } from '../processors/engine/people/key-store-rules.ts'
+import { afterStep, NO_SECRET, refusalOf, throwFirst } from '../processors/engine/people/key-store-rules.ts'
 
 /** The keys of people. They outlive every process. */
 export interface KeyTable {
   readonly founding: Founding
   readonly people: Map<string, Person>
+  /** The log keys with data of people, by subject. */
+  readonly places: Map<string, readonly PersonalLogKey[]>
   /** The secrets of people, by subject and then by name. */
   readonly secrets: Map<string, Map<string, Secret>>
   readonly embedded: boolean
@@ -25,26 +28,29 @@ export interface KeyTable {
 export const createKeyTable = (
   embedded: boolean,
   founding: Founding = { id: 'simulated', plainBefore: {} },
-): KeyTable => ({ founding, people: new Map(), secrets: new Map(), embedded, made: 0 })
+): KeyTable => ({ founding, people: new Map(), places: new Map(), secrets: new Map(), embedded, made: 0 })
+
+/** The number of log keys per page. It is small, so that some people have several pages. */
+const PAGE = 2
 
 const throttled = () =>
   new Fault('store-throttled', 'The simulated key store is throttled. Try again.', { retriable: true })
 const unavailable = () =>
   new Fault('store-unavailable', 'The simulated key store did not answer. Try again.', { retriable: true })
 
-const addPlaces = (table: KeyTable, subject: string, places: readonly PersonalLogKey[]) => {
-  const person = table.people.get(subject) ?? { key: undefined, destroyed: [], places: [], forgetting: false }
+const addPlaces = (table: KeyTable, subject: string, places: readonly PersonalLogKey[]): Person => {
+  const person = table.people.get(subject) ?? { key: undefined, destroyed: [], forgetting: false }
   if (person.key === undefined) table.made += 1
   const secret = hash('sha256', `key ${table.made} of ${subject}`, 'buffer')
+  const stored = table.places.get(subject) ?? []
   const fresh = places.filter(
     ({ domain, key }, index) =>
-      ![...person.places, ...places.slice(0, index)].some((known) => known.domain === domain && known.key === key),
+      ![...stored, ...places.slice(0, index)].some((known) => known.domain === domain && known.key === key),
   )
-  table.people.set(subject, {
-    ...person,
-    key: person.key ?? { id: secret.toString('hex', 0, 8), bytes: secret },
-    places: [...person.places, ...fresh],
-  })
+  const entry = { ...person, key: person.key ?? { id: secret.toString('hex', 0, 8), bytes: secret } }
+  table.people.set(subject, entry)
+  table.places.set(subject, [...stored, ...fresh])
+  return entry
 }
 
 const writeSecret = (
@@ -52,7 +58,7 @@ const writeSecret = (
   { subject, name }: { readonly subject: string; readonly name: string },
   { expect, value }: { readonly expect: number; readonly value: string },
 ): Secret | undefined => {
-  if (table.people.get(subject)?.forgetting) throw beingForgotten([subject])
+  throwFirst([refusalOf(subject, table.people.get(subject))])
   const named = table.secrets.get(subject) ?? new Map<string, Secret>()
   const stored = named.get(name) ?? NO_SECRET
   if (stored.version !== expect) return stored
@@ -79,11 +85,27 @@ export const keyStoreFor = (scheduler: Scheduler, process: Process, table: KeyTa
     ensureKeys: (wanted) =>
       call('keys.keep', {
         *steps() {
-          const refused = [...wanted.keys()].filter((subject) => people.get(subject)?.forgetting)
-          for (const [subject, places] of wanted) if (!refused.includes(subject)) addPlaces(table, subject, places)
-          if (refused.length > 0) throw beingForgotten(refused)
+          throwFirst([...wanted.keys()].map((subject) => refusalOf(subject, people.get(subject))))
+          return new Map([...wanted].map(([subject, places]) => [subject, addPlaces(table, subject, places)]))
         },
         unknown: unavailable,
+      }),
+    async *places(subject) {
+      for (let from = 0; ; from += PAGE) {
+        const page = await call('keys.places', {
+          *steps() {
+            return (table.places.get(subject) ?? []).slice(from, from + PAGE)
+          },
+        })
+        if (page.length > 0) yield page
+        if (page.length < PAGE) return
+      }
+    },
+    parts: (person) =>
+      call('keys.parts', {
+        *steps() {
+          return [...people.keys()].filter((subject) => isPart(subject) && personOf(subject) === person).sort()
+        },
       }),
     step: (subject, step) =>
       call('keys.step', {
@@ -91,6 +113,7 @@ export const keyStoreFor = (scheduler: Scheduler, process: Process, table: KeyTa
           const person = people.get(subject)
           const after = person && afterStep(person, step)
           if (after) people.set(subject, after)
+          if (after && step === 'forgotten') table.places.delete(subject)
           if (step === 'destroyed') secrets.delete(subject)
         },
         unknown: unavailable,
@@ -169,7 +192,7 @@ export const readingCodec = (table: KeyTable, domain: Pick<Domain, 'name' | 'sch
     founding: table.founding,
     peek: (subject) => table.people.get(subject),
     load: async () => [],
-    ensureKeys: async () => undefined,
+    ensureKeys: async () => new Map(),
   }
   return codecOver(createRing(store, () => 0).sealing(domain.name), domain)
 }

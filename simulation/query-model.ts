@@ -1,4 +1,4 @@
-import { isExpired, keyOf, type Item, type Stored } from '../projections/item.ts'
+import { isReturned, keyOf, type Item, type Stored } from '../projections/item.ts'
 import type { IndexSpec, Page, Query } from '../projections/table.ts'
 import { sortText } from '../processors/adapters/lmdb/range.ts'
 import { Fault } from '../schemas/fault.ts'
@@ -16,7 +16,7 @@ export const queryTable = (table: Table, query: Query, { now, stale }: { now: nu
       (item) =>
         item[pk] === query.pk &&
         isInRange(item[sk], query, index?.number === true) &&
-        !isExpired(item, table.spec.ttl, now),
+        isReturned(item, query, { ttl: table.spec.ttl, now }),
     )
     .sort((a, b) => byBytes(rank(a), rank(b)) * sign)
   const rest = after === undefined ? found : found.filter((item) => byBytes(rank(item), after) * sign > 0)

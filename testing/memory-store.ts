@@ -1,4 +1,4 @@
-import { canonical, isExpired, keyOf, type Item, type Key, type Stored } from '../projections/item.ts'
+import { canonical, isExpired, isReturned, keyOf, type Item, type Key, type Stored } from '../projections/item.ts'
 import { requireCheckpoint } from '../processors/engine/run/fencing.ts'
 import { isRejection } from '../processors/engine/rows/store-faults.ts'
 import { RejectedSpans, type Chunk, type Store, type Write } from '../processors/engine/ports/store.ts'
@@ -98,10 +98,10 @@ const readerOf = (items: ReadonlyMap<string, Stored>, now: () => number): Reader
   return {
     get,
     getMany: (keys) => Promise.all(keys.map(get)),
-    query: async ({ pk, prefix = '', from = '', to = '\u{10FFFF}', limit }) => ({
+    query: async ({ pk, prefix = '', from = '', to = '\u{10FFFF}', limit, ...query }) => ({
       items: [...items.values()]
         .filter(({ PK, SK }) => PK === pk && SK.startsWith(prefix) && SK >= from && SK <= to)
-        .filter((item) => !isExpired(item, 'ttl', now()))
+        .filter((item) => isReturned(item, query, { ttl: 'ttl', now: now() }))
         .sort((a, b) => (a.SK < b.SK ? -1 : 1))
         .slice(0, limit),
     }),

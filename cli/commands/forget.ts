@@ -1,4 +1,5 @@
 import type { Forgot } from '../../processors/engine/people/forgetting.ts'
+import { isNumberedPart, isPart } from '../../projections/subject.ts'
 import { counted } from '../../schemas/counted.ts'
 import { Fault } from '../../schemas/fault.ts'
 import { confirmIrreversible } from '../confirm.ts'
@@ -21,11 +22,10 @@ export const forget = async (
   if (subject === undefined || subject === '' || (person !== undefined && person !== subject))
     throw new Fault('bad-usage', 'Name one person: tributary forget --subject ID.')
   if (
-    !(await confirmIrreversible(`Destroy the key of ${subject}? Their personal data can never be read again.`, {
-      yes,
-      signal: context.signal,
-      input: context.input,
-    }))
+    !(await confirmIrreversible(
+      `Destroy the key of ${subject}${isPart(subject) ? '' : ' and of all parts of this person'}? The personal data can never be read again.`,
+      { yes, signal: context.signal, input: context.input },
+    ))
   ) {
     context.output.note('Nothing was changed.')
     return EXIT.failed
@@ -36,7 +36,8 @@ export const forget = async (
   return forgot.left.length > 0 ? EXIT.failed : EXIT.fine
 }
 
-const printForgotten = ({ output }: Context, { subject, was, places, items, plain, left }: Forgot): void => {
+const printForgotten = ({ output }: Context, { subject, was, parts, places, items, plain, left }: Forgot): void => {
+  const withParts = parts.length === 0 ? '' : ` with ${counted(parts.length, 'part')} (${parts.join(', ')})`
   if (was === 'unknown') output.line(`The log contains no personal data of ${subject}.`)
   else if (was === 'before')
     output.line(`${subject} was already forgotten, and the log contains no newer personal data of them.`)
@@ -46,7 +47,7 @@ const printForgotten = ({ output }: Context, { subject, was, places, items, plai
     )
   else
     output.line(
-      `${subject} is forgotten: the key is destroyed, ${counted(items, 'item')} of ${counted(places.length, 'log key')} contain no personal data, tokens are revoked, disks are cleared.`,
+      `${subject} is forgotten${withParts}: the key${parts.length === 0 ? ' is' : 's are'} destroyed, ${counted(items, 'item')} of ${counted(places, 'log key')} contain no personal data, ${isNumberedPart(subject) ? '' : 'tokens are revoked, '}disks are cleared.`,
     )
   for (const reason of left) output.line(`  - ${reason}`)
   if (left.length > 0) output.note(`Then run it again: tributary forget --subject ${subject}`)

@@ -1,6 +1,7 @@
 import type { PersonForgotten } from '../../schemas/generated/common.ts'
 import { tokens, userPartition } from '../../projections/access/keys.ts'
 import { isoOf } from '../../projections/instant.ts'
+import { isNumberedPart, personOf } from '../../projections/subject.ts'
 import { bare, keyOf, sameItem, type Item, type Key } from '../../projections/item.ts'
 import { withoutPersonalData, type PersonalByKind } from '../../projections/personal.ts'
 import type { Change, Get, PersonalItems, Result } from '../../projections/projection.ts'
@@ -31,7 +32,8 @@ export const forgetting = ({ partitions = (key) => [userPartition(key)], persona
     withoutPersonalData(item, kinds.find(([prefix]) => item.SK.startsWith(prefix))?.[1] ?? {}, subject)
   const personalItems: PersonalItems = {
     partitions,
-    hasPersonalData: (item, subject) => isToken(item) || !sameItem(item, withoutData(item, subject)),
+    hasPersonalData: (item, subject) =>
+      (isTokenOf(item, personOf(subject)) && !isNumberedPart(subject)) || !sameItem(item, withoutData(item, subject)),
   }
 
   const personForgotten = (event: PersonForgotten, get: Get): Result => {
@@ -50,6 +52,9 @@ export const forgetting = ({ partitions = (key) => [userPartition(key)], persona
   }
   return { personalItems, personForgotten }
 }
+
+/** True if the item is a token of this person. */
+const isTokenOf = (item: Key, person: string): boolean => isToken(item) && item.PK === userPartition(person)
 
 const isToken = ({ SK }: Key): boolean => SK.startsWith(tokens.prefix)
 

@@ -1,5 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Founding, KeyStore, Person, PersonalLogKey } from '../../processors/engine/ports/key-store.ts'
+import {
+  PLACES_PER_PAGE,
+  type Founding,
+  type KeyStore,
+  type Person,
+  type PersonalLogKey,
+} from '../../processors/engine/ports/key-store.ts'
 import type { Secrets } from '../../processors/engine/ports/secrets.ts'
 import { isFault } from '../../schemas/fault.ts'
 
@@ -28,6 +34,11 @@ export const keyStoreContract = (name: string, make: () => Promise<KeyStoreUnder
     })
     const somebody = (): string => `person ${(people += 1)} "é"`
     const personOf = async (subject: string): Promise<Person | undefined> => (await store.load([subject]))[0]
+    const placesOf = async (subject: string): Promise<readonly PersonalLogKey[]> => {
+      const found: PersonalLogKey[] = []
+      for await (const page of store.places(subject)) found.push(...page)
+      return sorted(found)
+    }
     const keep = (subject: string, ...places: readonly PersonalLogKey[]) =>
       store.ensureKeys(new Map([[subject, places]]))
     const again = async (): Promise<void> => {
@@ -53,7 +64,8 @@ export const keyStoreContract = (name: string, make: () => Promise<KeyStoreUnder
       const one = somebody()
       await keep(one, MEALS)
       const made = await personOf(one)
-      expect(made).toMatchObject({ destroyed: [], places: [MEALS], forgetting: false })
+      expect(made).toMatchObject({ destroyed: [], forgetting: false })
+      expect(await placesOf(one)).toEqual([MEALS])
       expect(made?.key?.id).toMatch(/^[0-9a-f]{16}$/)
       expect(made?.key?.bytes.length).toBe(32)
       await keep(one, MEALS)
@@ -72,8 +84,8 @@ export const keyStoreContract = (name: string, make: () => Promise<KeyStoreUnder
       const found = await store.load(many)
       expect(new Set(found.map((person) => person?.key?.id)).size).toBe(150)
       expect(new Set(found.map((person) => Buffer.from(person?.key?.bytes ?? []).toString('hex'))).size).toBe(150)
-      expect(found[0]?.places).toHaveLength(2)
-      expect(found[149]?.places).toHaveLength(1)
+      expect(await placesOf(many[0] ?? '')).toHaveLength(2)
+      expect(await placesOf(many[149] ?? '')).toHaveLength(1)
     })
 
     test('lists every log key of a person, each once', async () => {
@@ -81,7 +93,65 @@ export const keyStoreContract = (name: string, make: () => Promise<KeyStoreUnder
       const trip: PersonalLogKey = { domain: 'expenses', key: 'group#1' }
       await keep(one, MEALS, MEALS, trip)
       await keep(one, trip)
-      expect((await personOf(one))?.places).toEqual([MEALS, trip])
+      expect(await placesOf(one)).toEqual(sorted([MEALS, trip]))
+    })
+
+    test('lists many log keys, each once, in pages', async () => {
+      const one = somebody()
+      const many = Array.from({ length: 450 }, (_, index) => ({ domain: 'meals', key: `group#${index}` }))
+      await keep(one, ...many.slice(0, 250))
+      await Promise.all([keep(one, ...many.slice(200, 350)), keep(one, ...many.slice(300))])
+      expect(await placesOf(one)).toEqual(sorted(many))
+      await again()
+      for await (const page of store.places(one)) expect(page.length).toBeLessThanOrEqual(PLACES_PER_PAGE)
+      for (const step of ['forgetting', 'destroyed', 'forgotten'] as const) await store.step(one, step)
+      expect(await placesOf(one)).toEqual([])
+    })
+
+    test('lists the parts of a person, who may have no entry', async () => {
+      const one = somebody()
+      const parts = [`${one}~account`, `${one}~strava~1`, `${one}~strava~2`]
+      expect(await store.parts(one)).toEqual([])
+      await keep(parts[0] ?? '', MEALS)
+      await store.secrets.write(parts[2] ?? '', 'token', { expect: 0, value: 'x' })
+      await keep(parts[1] ?? '', MEALS)
+      await keep(parts[1] ?? '', { domain: 'meals', key: 'other' })
+      await keep(`${one}0~strava~1`)
+      await again()
+      expect(await store.parts(one)).toEqual(parts)
+      expect(await personOf(one)).toBeUndefined()
+      expect(await store.parts(`${one}0`)).toEqual([`${one}0~strava~1`])
+    })
+
+    test('a numbered part that was forgotten gets no key and no secret any more; other parts do', async () => {
+      const one = somebody()
+      const [numbered, other] = [`${one}~strava~1`, `${one}~account`]
+      for (const part of [numbered, other]) {
+        await keep(part, MEALS)
+        for (const step of ['forgetting', 'destroyed', 'forgotten'] as const) await store.step(part, step)
+      }
+      await again()
+      const isClosed = (error: unknown): boolean => isFault(error, 'part-forgotten') && !error.retriable
+      await expect(keep(numbered, MEALS)).rejects.toSatisfy(isClosed)
+      await expect(store.secrets.write(numbered, 'token', { expect: 0, value: 'x' })).rejects.toSatisfy(isClosed)
+      expect((await personOf(numbered))?.key).toBeUndefined()
+      expect(await placesOf(numbered)).toEqual([])
+      await keep(other, MEALS)
+      await keep(`${one}~strava~2`, MEALS)
+      expect((await personOf(other))?.key).toBeDefined()
+    })
+
+    test('a call for several people fails if one of them accepts nothing, and the others can be stored by another call', async () => {
+      const [one, other] = [`${somebody()}~strava~1`, somebody()]
+      await keep(one)
+      for (const step of ['forgetting', 'destroyed', 'forgotten'] as const) await store.step(one, step)
+      const both = new Map([
+        [one, [MEALS]],
+        [other, [MEALS]],
+      ])
+      await expect(store.ensureKeys(both)).rejects.toSatisfy((error) => isFault(error, 'part-forgotten'))
+      const entries = await keep(other, MEALS)
+      expect(entries.get(other)).toEqual(await personOf(other))
     })
 
     test('a person who is being forgotten gets no key and no further log key', async () => {
@@ -107,15 +177,12 @@ export const keyStoreContract = (name: string, make: () => Promise<KeyStoreUnder
       await store.step(one, 'destroyed')
       await again()
       const between = await personOf(one)
-      expect(between).toEqual({ key: undefined, destroyed: [first?.key?.id], places: [MEALS], forgetting: true })
+      expect(between).toEqual({ key: undefined, destroyed: [first?.key?.id], forgetting: true })
+      expect(await placesOf(one)).toEqual([MEALS])
       await store.step(one, 'forgotten')
       await store.step(one, 'forgotten')
-      expect(await personOf(one)).toEqual({
-        key: undefined,
-        destroyed: [first?.key?.id],
-        places: [],
-        forgetting: false,
-      })
+      expect(await personOf(one)).toEqual({ key: undefined, destroyed: [first?.key?.id], forgetting: false })
+      expect(await placesOf(one)).toEqual([])
       await keep(one, MEALS)
       await again()
       const back = await personOf(one)
@@ -209,3 +276,6 @@ const secretsOf = (store: () => KeyStore): Secrets => ({
   write: (subject, name, next) => store().secrets.write(subject, name, next),
   drop: (subject, name) => store().secrets.drop(subject, name),
 })
+
+const sorted = (places: readonly PersonalLogKey[]): readonly PersonalLogKey[] =>
+  [...places].sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1))

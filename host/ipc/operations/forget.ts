@@ -5,6 +5,8 @@ import type { Runtime } from '../../wiring/runtime.ts'
 import { dropOne } from './generations.ts'
 
 const FOLDED_MS = 15_000
+/** A process that lost its partition ends its last commit within this number of Kafka sessions. */
+const SESSIONS = 2
 
 export const forgetPerson: Handler<'forget'> = async (runtime, { subject }, output) => {
   if (subject === '') throw new Fault('bad-usage', 'Name the person: tributary forget --subject ID.')
@@ -12,7 +14,7 @@ export const forgetPerson: Handler<'forget'> = async (runtime, { subject }, outp
 }
 
 export const forgetPartsOf = (runtime: Runtime): ForgetParts => {
-  const { keys, pipelines, adapters, clock } = runtime
+  const { config, keys, pipelines, adapters, clock } = runtime
   const drop: ForgetParts['drop'] = async ({ domain, control }, generation) => {
     const listed = (await control.generations(domain.name)).find((each) => each.generation === generation)
     await dropOne(runtime, { domain: domain.name, generation }, noOutput())
@@ -24,5 +26,14 @@ export const forgetPartsOf = (runtime: Runtime): ForgetParts => {
   }
   const clearBuild: ForgetParts['clearBuild'] = async ({ domain }, generation) =>
     adapters.buildStorage(domain).clear?.(generation)
-  return { keys: keys.store, ring: keys.ring, pipelines, clock, drop, clearBuild, timeoutMs: FOLDED_MS }
+  return {
+    keys: keys.store,
+    ring: keys.ring,
+    pipelines,
+    clock,
+    drop,
+    clearBuild,
+    timeoutMs: FOLDED_MS,
+    fencedMs: SESSIONS * (config.kafka?.sessionMs ?? 0),
+  }
 }

@@ -1,5 +1,5 @@
 import type { QueryCommandInput } from '@aws-sdk/client-dynamodb'
-import { isExpired, type Item } from '../../../projections/item.ts'
+import { isReturned, type Item } from '../../../projections/item.ts'
 import type { IndexSpec, Page, Query } from '../../../projections/table.ts'
 import { Fault } from '../../../schemas/fault.ts'
 import { toItem, type Attributes } from './codec.ts'
@@ -25,7 +25,7 @@ export const readPage = async (table: Table, query: Query, now: () => number): P
       ...(start === undefined ? {} : { ExclusiveStartKey: start }),
     })
     for (const attributes of page.Items ?? [])
-      if (!isExpired(toItem(attributes), spec.ttl, now())) found.push(attributes)
+      if (isReturned(toItem(attributes), query, { ttl: spec.ttl, now: now() })) found.push(attributes)
     start = page.LastEvaluatedKey
     if (start === undefined || found.length > query.limit) break
   }

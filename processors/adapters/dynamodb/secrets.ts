@@ -1,20 +1,14 @@
 import type { Key, Stored } from '../../../projections/item.ts'
-import { pages } from '../../../projections/table.ts'
-import { removing, replacing, type Store } from '../../engine/ports/store.ts'
+import { isPart } from '../../../projections/subject.ts'
+import { replacing, type Store } from '../../engine/ports/store.ts'
 import type { Secret, Secrets } from '../../engine/ports/secrets.ts'
-import { beingForgotten, NO_SECRET } from '../../engine/people/key-store-rules.ts'
+import { NO_SECRET, refusalOf, throwFirst } from '../../engine/people/key-store-rules.ts'
 import { changeRow } from '../../engine/rows/change-row.ts'
-import { itemOf, personKey, rowOf, withKey, wrappingOf } from './key-rows.ts'
+import { itemOf, partKey, personKey, rowOf, withKey, wrappingOf } from './key-rows.ts'
 import type { Wrapping } from './wrap.ts'
 
-export interface TableSecrets extends Secrets {
-  /** Removes all secrets of a person who is being forgotten, so that no process can write one at the same time. */
-  dropAll(subject: string): Promise<void>
-}
-
-const PREFIX = 'SECRET#'
-const PAGE = 100
-const secretKey = (subject: string, name: string): Key => ({ PK: personKey(subject).PK, SK: `${PREFIX}${name}` })
+export const SECRET = 'SECRET#'
+const secretKey = (subject: string, name: string): Key => ({ PK: personKey(subject).PK, SK: `${SECRET}${name}` })
 const aboutSecret = (subject: string, name: string): string => JSON.stringify(['secret', subject, name])
 
 /** The secrets in the table of keys: one row per secret, wrapped like a data key. */
@@ -24,7 +18,7 @@ export const createTableSecrets = ({
 }: {
   readonly store: Store
   readonly wrapping: Wrapping
-}): TableSecrets => {
+}): Secrets => {
   const open = (row: Stored, subject: string, name: string): Secret => ({
     version: Number(row['version']),
     value: Buffer.from(
@@ -34,9 +28,10 @@ export const createTableSecrets = ({
   const write: Secrets['write'] = async (subject, name, { expect, value }) => {
     const wrapped = wrapping.wrap(Buffer.from(value), aboutSecret(subject, name))
     for (;;) {
-      const [person, secret] = await store.load([personKey(subject), secretKey(subject, name)])
+      const part = isPart(subject) ? [partKey(subject)] : []
+      const [person, secret, partRow] = await store.load([personKey(subject), secretKey(subject, name), ...part])
       const row = rowOf(person)
-      if (row.forgetting) throw beingForgotten([subject])
+      throwFirst([refusalOf(subject, row)])
       if (Number(secret?.['version'] ?? 0) !== expect)
         return secret === undefined ? NO_SECRET : open(secret, subject, name)
       const stored = { ...secretKey(subject, name), version: expect + 1, wrapped, wrapping: wrapping.id }
@@ -44,6 +39,7 @@ export const createTableSecrets = ({
       const writes = [
         replacing(person, itemOf(subject, withKey(row, { subject, wrapping }))),
         replacing(secret, stored),
+        ...(partRow === undefined ? part.map((key) => replacing(undefined, key)) : []),
       ]
       const [outcome] = await store.commit([[writes]])
       if (outcome?.applied === 'all') return undefined
@@ -57,11 +53,6 @@ export const createTableSecrets = ({
     write,
     drop: async (subject, name) => {
       await changeRow(store, secretKey(subject, name), () => null)
-    },
-    dropAll: async (subject) => {
-      const reader = store.reader(() => 0)
-      for await (const rows of pages(reader, { pk: personKey(subject).PK, prefix: PREFIX, limit: PAGE }))
-        await store.commit(rows.map((row) => [[removing(row as Stored)]]))
     },
   }
 }

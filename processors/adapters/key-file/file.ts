@@ -15,7 +15,7 @@ import { dirname } from 'node:path'
 import { Fault, messageOf } from '../../../schemas/fault.ts'
 import { type Founding } from '../../engine/ports/key-store.ts'
 import { syncPath } from '../sync-path.ts'
-import { applyLine, format, SECRET_DIGITS, type Entry, type Line, type PersonLine, type StoredKey } from './lines.ts'
+import { applyLine, format, SECRET_DIGITS, type Entry, type Line, type EntryLine, type StoredKey } from './lines.ts'
 import { keysCut, keysGone } from '../../engine/people/key-store-rules.ts'
 
 /** The open key file and its content. */
@@ -27,7 +27,7 @@ export interface KeyFile {
   /** Reads the lines that another process has added. */
   refresh(): void
   /** Appends the lines. When the function returns, the lines are on the disk and `people` contains them. */
-  append(lines: readonly PersonLine[]): void
+  append(lines: readonly EntryLine[]): void
   secretOf(key: StoredKey): Uint8Array
   /** Overwrites the secret of a key in the file. */
   erase(key: StoredKey): void

@@ -14,7 +14,7 @@ export type Line =
   | { readonly of: string; readonly name: string; readonly slots: readonly [string, string] }
 
 /** A line about a person. */
-export type PersonLine = Exclude<Line, { readonly founding: Founding }>
+export type EntryLine = Exclude<Line, { readonly founding: Founding }>
 
 /** A key in the file. The secret of the key is not in memory: `secretOf` reads it from the file. */
 export interface StoredKey {
@@ -37,7 +37,8 @@ export interface Entry {
   readonly secrets: Map<string, SlotPair>
   /** Slots that are not used any more. They must be blank. */
   unused: SlotPair[]
-  places: PersonalLogKey[]
+  /** The log keys, by their names (`placeName`). */
+  places: Map<string, PersonalLogKey>
   forgetting: boolean
 }
 
@@ -48,7 +49,7 @@ const SLOTS_MARK = '"slots":["'
 const BETWEEN = '","'
 
 /** A line with a new random key. */
-export const newKey = (subject: string): PersonLine => ({
+export const newKey = (subject: string): EntryLine => ({
   of: subject,
   key: randomBytes(8).toString('hex'),
   secret: randomBytes(32).toString('hex'),
@@ -63,13 +64,13 @@ const byteIndex = (text: string, mark: string): number =>
 /** Applies a line to `people`. `start` is the position of the line in the file, in bytes. `text` is the JSON of the line. */
 export const applyLine = (
   people: Map<string, Entry>,
-  line: PersonLine,
+  line: EntryLine,
   { start, text }: { start: number; text: string },
 ): void => {
   const entry = people.get(line.of) ?? createEntry()
   people.set(line.of, entry)
   if ('secret' in line) entry.key = { id: line.key, position: start + byteIndex(text, MARK) }
-  else if ('at' in line) entry.places.push({ domain: line.at[0], key: line.at[1] })
+  else if ('at' in line) addPlace(entry, { domain: line.at[0], key: line.at[1] })
   else if ('slots' in line) {
     const replaced = entry.secrets.get(line.name)
     if (replaced !== undefined) entry.unused.push(replaced)
@@ -77,12 +78,16 @@ export const applyLine = (
   } else applyStep(entry, line.step)
 }
 
+export const placeName = ({ domain, key }: PersonalLogKey): string => JSON.stringify([domain, key])
+
+const addPlace = ({ places }: Entry, place: PersonalLogKey): void => void places.set(placeName(place), place)
+
 const createEntry = (): Entry => ({
   key: undefined,
   destroyed: [],
   secrets: new Map(),
   unused: [],
-  places: [],
+  places: new Map(),
   forgetting: false,
 })
 
@@ -96,12 +101,11 @@ const applyStep = (entry: Entry, step: Step): void => {
     entry.unused.push(...entry.secrets.values())
     entry.secrets.clear()
   }
-  if (step === 'forgotten') entry.places = []
+  if (step === 'forgotten') entry.places.clear()
 }
 
-export const personOf = (entry: Entry, secretOf: (key: StoredKey) => Uint8Array): Person => ({
+export const storedPerson = (entry: Entry, secretOf: (key: StoredKey) => Uint8Array): Person => ({
   key: entry.key && { id: entry.key.id, bytes: secretOf(entry.key) },
   destroyed: entry.destroyed.map(({ id }) => id),
-  places: [...entry.places],
   forgetting: entry.forgetting,
 })

@@ -1,8 +1,8 @@
 import type { Secret, Secrets } from '../../engine/ports/secrets.ts'
-import { beingForgotten, NO_SECRET } from '../../engine/people/key-store-rules.ts'
+import { NO_SECRET, refusalOf, throwFirst } from '../../engine/people/key-store-rules.ts'
 import type { KeyFile } from './file.ts'
-import { newKey, type PersonLine, type SlotPair } from './lines.ts'
-import { blankSlot, padded, secretInSlot, slotSize, slotText, type SecretOwner } from './slots.ts'
+import { newKey, type EntryLine, type SlotPair } from './lines.ts'
+import { blankSlot, padded, secretInSlot, slotSize, slotText, type SecretAddress } from './slots.ts'
 
 /** The secrets in the key file. The functions of the file are synchronous, so no other call runs between a read and the write after it. */
 export const createFileSecrets = (file: KeyFile): Secrets => ({
@@ -36,12 +36,12 @@ export const blank = (file: KeyFile, { positions, size }: SlotPair): void => {
 
 const writeSecret = (
   file: KeyFile,
-  owner: SecretOwner,
+  owner: SecretAddress,
   { expect, value }: { readonly expect: number; readonly value: string },
 ): Secret | undefined => {
   const { subject, name } = owner
   const entry = file.people.get(subject)
-  if (entry?.forgetting) throw beingForgotten([subject])
+  throwFirst([refusalOf(subject, entry)])
   const stored = storedSecret(file, owner)
   if ((stored?.secret.version ?? 0) !== expect) return stored?.secret ?? NO_SECRET
   const text = slotText(owner, { version: expect + 1, value })
@@ -53,7 +53,7 @@ const writeSecret = (
     return undefined
   }
   const size = slotSize(text)
-  const lines: PersonLine[] = entry?.key === undefined ? [newKey(subject)] : []
+  const lines: EntryLine[] = entry?.key === undefined ? [newKey(subject)] : []
   file.append([...lines, { of: subject, name, slots: [padded(text, size), blankSlot(size)] }])
   if (slots !== undefined) blank(file, slots)
   return undefined
@@ -62,7 +62,7 @@ const writeSecret = (
 /** The newest secret in the two slots. Both slots contain one only after a crash between the two writes of `writeSecret`. */
 const storedSecret = (
   file: KeyFile,
-  owner: SecretOwner,
+  owner: SecretAddress,
 ): { readonly secret: Secret; readonly slot: 0 | 1 } | undefined => {
   const slots = file.people.get(owner.subject)?.secrets.get(owner.name)
   if (slots === undefined) return undefined

@@ -6,7 +6,7 @@ import type { Secret } from '../../engine/ports/secrets.ts'
  * So the file does not grow with each version, and a crash leaves the old version or the new one. The text of a slot is the version, the value
  * in base64 and a checksum, separated by dots and filled up with underscores. A blank slot contains underscores only.
  */
-export interface SecretOwner {
+export interface SecretAddress {
   readonly subject: string
   readonly name: string
 }
@@ -18,7 +18,7 @@ const CHECK_DIGITS = 16
 
 export const blankSlot = (size: number): string => FILL.repeat(size)
 
-export const slotText = (owner: SecretOwner, { version, value }: Secret): string => {
+export const slotText = (owner: SecretAddress, { version, value }: Secret): string => {
   const content = `${version}.${Buffer.from(value).toString('base64')}`
   return `${content}.${checkOf(owner, content)}`
 }
@@ -29,11 +29,11 @@ export const slotSize = (text: string): number => Math.ceil(text.length / STEP) 
 export const padded = (text: string, size: number): string => text.padEnd(size, FILL)
 
 /** The secret in a slot. Undefined if the slot is blank, or if it was not written completely. */
-export const secretInSlot = (owner: SecretOwner, slot: string): Secret | undefined => {
+export const secretInSlot = (owner: SecretAddress, slot: string): Secret | undefined => {
   const [version = '', value = '', check] = slot.replace(/_+$/, '').split('.')
   if (check !== checkOf(owner, `${version}.${value}`)) return undefined
   return { version: Number(version), value: Buffer.from(value, 'base64').toString() }
 }
 
-const checkOf = ({ subject, name }: SecretOwner, content: string): string =>
+const checkOf = ({ subject, name }: SecretAddress, content: string): string =>
   hash('sha256', JSON.stringify([subject, name, content]), 'hex').slice(0, CHECK_DIGITS)

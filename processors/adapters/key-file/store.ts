@@ -1,9 +1,18 @@
 import { existsSync } from 'node:fs'
-import type { Founding, KeyStore, PersonalLogKey, Step } from '../../engine/ports/key-store.ts'
+import { isPart, personOf } from '../../../projections/subject.ts'
+import type { Fault } from '../../../schemas/fault.ts'
+import {
+  PLACES_PER_PAGE,
+  type Founding,
+  type KeyStore,
+  type Person,
+  type PersonalLogKey,
+  type Step,
+} from '../../engine/ports/key-store.ts'
 import { foundKeyFile, openKeyFile, type KeyFile } from './file.ts'
-import { newKey, personOf, type PersonLine } from './lines.ts'
+import { newKey, placeName, storedPerson, type EntryLine } from './lines.ts'
 import { blank, blankUnusedSlots, createFileSecrets } from './secrets.ts'
-import { beingForgotten, keysGone } from '../../engine/people/key-store-rules.ts'
+import { keysGone, refusalOf, throwFirst } from '../../engine/people/key-store-rules.ts'
 
 export interface KeyFileOptions {
   readonly path: string
@@ -36,7 +45,7 @@ export const openKeyFileStore = async ({ path, mode, found, least }: KeyFileOpti
   const peek: NonNullable<KeyStore['peek']> = (subject) => {
     if (mode === 'read') file.refresh()
     const entry = file.people.get(subject)
-    return entry && personOf(entry, file.secretOf)
+    return entry && storedPerson(entry, file.secretOf)
   }
   return {
     founding: file.founding,
@@ -45,19 +54,28 @@ export const openKeyFileStore = async ({ path, mode, found, least }: KeyFileOpti
     secrets: createFileSecrets(file),
     peek,
     load: (subjects) => Promise.resolve(subjects.map(peek)),
-    ensureKeys: batched((people) => createKeys(file, people)),
+    ensureKeys: batched((people) => createKeys(file, people), peek),
+    async *places(subject) {
+      file.refresh()
+      const places = [...(file.people.get(subject)?.places.values() ?? [])]
+      for (let at = 0; at < places.length; at += PLACES_PER_PAGE) yield places.slice(at, at + PLACES_PER_PAGE)
+    },
+    parts: async (person) => {
+      file.refresh()
+      return [...file.people.keys()].filter((subject) => isPart(subject) && personOf(subject) === person).sort()
+    },
     step: (subject, step) => Promise.resolve().then(() => writeStep(file, subject, step)),
     close: () => Promise.resolve(file.close()),
   }
 }
 
-/** Writes a key for each of these people who has none. Returns the people who are being forgotten. These people get no key. */
-type WriteKeys = (people: ReadonlyMap<string, readonly PersonalLogKey[]>) => ReadonlySet<string>
+/** Writes a key for each of these people who has none. Returns the faults of the people who get no key. */
+type WriteKeys = (people: ReadonlyMap<string, readonly PersonalLogKey[]>) => ReadonlyMap<string, Fault>
 
-/** Concurrent calls share one write and one sync. A person who is being forgotten fails only the calls that contain this person. */
-const batched = (write: WriteKeys): KeyStore['ensureKeys'] => {
+/** Concurrent calls share one write and one sync. A person who gets no key fails only the calls that contain this person. */
+const batched = (write: WriteKeys, peek: NonNullable<KeyStore['peek']>): KeyStore['ensureKeys'] => {
   let next:
-    | { readonly people: Map<string, readonly PersonalLogKey[]>; readonly refused: Promise<ReadonlySet<string>> }
+    | { readonly people: Map<string, readonly PersonalLogKey[]>; readonly refused: Promise<ReadonlyMap<string, Fault>> }
     | undefined
   const begin = () => {
     const people = new Map<string, readonly PersonalLogKey[]>()
@@ -72,28 +90,30 @@ const batched = (write: WriteKeys): KeyStore['ensureKeys'] => {
     next ??= begin()
     const { people: batch, refused } = next
     for (const [subject, places] of people) batch.set(subject, [...(batch.get(subject) ?? []), ...places])
-    const withoutKey = await refused
-    const forgetting = [...people.keys()].filter((subject) => withoutKey.has(subject))
-    if (forgetting.length > 0) throw beingForgotten(forgetting)
+    const faults = await refused
+    const subjects = [...people.keys()]
+    throwFirst(subjects.map((subject) => faults.get(subject)))
+    return new Map(subjects.flatMap((subject) => [[subject, peek(subject)] as const]).filter(isFound))
   }
 }
 
-const createKeys = (file: KeyFile, people: ReadonlyMap<string, readonly PersonalLogKey[]>): ReadonlySet<string> => {
-  const lines: PersonLine[] = []
-  const refused = new Set<string>()
+const isFound = (entry: readonly [string, Person | undefined]): entry is readonly [string, Person] =>
+  entry[1] !== undefined
+
+const createKeys = (file: KeyFile, people: Parameters<WriteKeys>[0]): ReturnType<WriteKeys> => {
+  const lines: EntryLine[] = []
+  const refused = new Map<string, Fault>()
   for (const [subject, places] of people) {
     const entry = file.people.get(subject)
-    if (entry?.forgetting) {
-      refused.add(subject)
+    const fault = refusalOf(subject, entry)
+    if (fault !== undefined) {
+      refused.set(subject, fault)
       continue
     }
     if (entry?.key === undefined) lines.push(newKey(subject))
-    const storedPlaces = new Set(entry?.places.map(({ domain, key }) => JSON.stringify([domain, key])))
-    for (const { domain, key } of places) {
-      const name = JSON.stringify([domain, key])
-      if (!storedPlaces.has(name)) lines.push({ of: subject, at: [domain, key] })
-      storedPlaces.add(name)
-    }
+    const missing = new Map(places.map((place) => [placeName(place), place]))
+    for (const [name, { domain, key }] of missing)
+      if (entry?.places.has(name) !== true) lines.push({ of: subject, at: [domain, key] })
   }
   if (lines.length > 0) file.append(lines)
   return refused

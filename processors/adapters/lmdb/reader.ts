@@ -1,4 +1,4 @@
-import { isExpired, keyOf, type Item, type Key, type Stored } from '../../../projections/item.ts'
+import { isReturned, keyOf, type Item, type Key, type Stored } from '../../../projections/item.ts'
 import type { IndexSpec, Page, Query, Reader, TableSpec } from '../../../projections/table.ts'
 import { Fault } from '../../../schemas/fault.ts'
 import { indexKeyOf, project, type Tables } from './items.ts'
@@ -15,8 +15,8 @@ export interface ReaderParts {
 
 export const createReader = (parts: ReaderParts): Reader => {
   const { spec, now, find, overlay } = parts
-  const liveItem = (item: Stored | undefined): Item | undefined =>
-    item === undefined || isExpired(item, spec.ttl, now()) ? undefined : item
+  const liveItem = (item: Stored | undefined, query: Pick<Query, 'tombstones'> = {}): Item | undefined =>
+    item === undefined || !isReturned(item, query, { ttl: spec.ttl, now: now() }) ? undefined : item
   return {
     get: async (key) => liveItem(find(key)),
     getMany: async (keys) => keys.map((key) => liveItem(find(key))),
@@ -46,12 +46,15 @@ interface Match {
 }
 
 /** Reads one live item more than the limit, so the page gets a cursor only if another item follows. */
-const readPage = (indexQuery: IndexQuery, liveItem: (item: Stored | undefined) => Item | undefined): Page => {
+const readPage = (
+  indexQuery: IndexQuery,
+  liveItem: (item: Stored | undefined, query: Query) => Item | undefined,
+): Page => {
   const { query, index } = indexQuery
   const items: Item[] = []
   let last = ''
   for (const { key, item } of allMatches(indexQuery)) {
-    const found = liveItem(item)
+    const found = liveItem(item, query)
     if (found === undefined) continue
     if (items.length === query.limit) return { items, cursor: cursorAt(query, last) }
     items.push(index === undefined ? found : project(index, found))

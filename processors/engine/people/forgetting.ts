@@ -1,29 +1,24 @@
-import { v5 } from 'uuid'
-import { keyOf, type Key } from '../../../projections/item.ts'
-import type { PersonalItems } from '../../../projections/projection.ts'
-import { pages } from '../../../projections/table.ts'
+import { isNumberedPart, isPart, isSubjectOfProgram } from '../../../projections/subject.ts'
 import { counted } from '../../../schemas/counted.ts'
-import type { Event } from '../../../schemas/event.ts'
-import type { PersonForgotten } from '../../../schemas/generated/common.ts'
-import type { Clock } from '../ports/clock.ts'
-import { type Keyring } from './keyring.ts'
-import { NAMESPACE } from '../outgoing/outbox.ts'
+import { Fault } from '../../../schemas/fault.ts'
+import { KEY_AGE_MS, type KeyStore } from '../ports/key-store.ts'
+import { followingGenerations } from '../run/open-generations.ts'
 import type { Pipeline } from '../run/pipeline.ts'
-import { KEY_AGE_MS, type KeyStore, type PersonalLogKey } from '../ports/key-store.ts'
-import { type OpenGeneration, followingGenerations } from '../run/open-generations.ts'
+import type { Keyring } from './keyring.ts'
+import { plainPlaces, type PlainPlaces } from './plain-places.ts'
+import { sweep, type SweepParts } from './sweeping.ts'
+import { dropTombstones } from './tombstones.ts'
 
-export interface ForgetParts {
+export interface ForgetParts extends SweepParts {
   readonly keys: KeyStore
   readonly ring: Keyring
-  readonly pipelines: ReadonlyMap<string, Pipeline>
   /** Drops a generation with its table. Resolves to a text for each part of the generation that this process cannot remove. */
   readonly drop: (pipeline: Pipeline, generation: number) => Promise<readonly string[]>
   /** Removes the files on this machine of a build that has ended, in case the builder crashed before it removed the files. */
   readonly clearBuild: (pipeline: Pipeline, generation: number) => Promise<void>
-  readonly clock: Clock
   readonly progress?: (text: string) => void
-  /** The time that a generation has to fold the event `PersonForgotten`. */
-  readonly timeoutMs: number
+  /** The time for which a process that lost its partition can continue to write items. 0: only one process writes. */
+  readonly fencedMs: number
 }
 
 export interface Forgot {
@@ -33,8 +28,10 @@ export interface Forgot {
    * `before`: the person was forgotten before, and there is no new personal data.
    */
   readonly was: 'known' | 'unknown' | 'before'
-  /** The log keys to which `PersonForgotten` was appended. */
-  readonly places: readonly PersonalLogKey[]
+  /** The parts of the person that this call has forgotten together with the person. */
+  readonly parts: readonly string[]
+  /** The number of log keys to which `PersonForgotten` was appended. */
+  readonly places: number
   /** The number of items from which personal data was removed. */
   readonly items: number
   /** The number of the person's events from the time before personal data was sealed. Their plain text stays in the log. */
@@ -44,212 +41,101 @@ export interface Forgot {
 }
 
 /**
- * Forgets a person, step by step: stops new keys, removes the personal data from the items, destroys the key, removes the data that was
- * added to the items in the meantime, and erases the data from the disks. Each step can be repeated, and the key store records the steps.
- * So after a crash at any point a second call has the same result.
+ * Forgets a person with all parts, or one part of a person. Stops new keys, removes the personal data from the items, destroys the keys and the
+ * secrets, removes the data that was added to the items in the meantime, and erases the data from the disks. Each step can be repeated, and
+ * the key store records the steps. So after a crash at any point a second call has the same result.
  */
 export const forget = async (parts: ForgetParts, subject: string): Promise<Forgot> => {
+  if (isSubjectOfProgram(subject)) throw ofProgram(subject)
+  const plain = await plainPlaces(parts, subject)
+  const known = await isKnown(parts.keys, subject)
+  const result = { subject, was: known, parts: [], places: 0, items: 0, plain: plain.events, left: [] }
+  const done = new Set<string>()
+  let forgot: Forgot = plain.places.length > 0 ? { ...result, was: 'known' } : result
+  if (known === 'unknown') await createEntry(parts.keys, subject, plain)
+  // The next iteration finds the parts that were created during this one.
+  for (;;) {
+    const subjects = (await subjectsToForget(parts.keys, subject)).filter((each) => !done.has(each))
+    if (subjects.length === 0 || forgot.left.length > 0) return forgot
+    for (const each of subjects) done.add(each)
+    const { places, items, left } = await forgetSubjects(parts, subjects)
+    const ofParts = [...done].filter((each) => each !== subject)
+    forgot = {
+      ...forgot,
+      was: ofParts.length > 0 ? 'known' : forgot.was,
+      parts: ofParts,
+      places: forgot.places + places,
+      items: forgot.items + items,
+      left,
+    }
+  }
+}
+
+const ofProgram = (subject: string): Fault =>
+  new Fault(
+    'subject-of-program',
+    `${subject} is not a person: the program stores data of its own under this name, and other data depends on it. Nothing was changed.`,
+  )
+
+const isKnown = async (keys: KeyStore, subject: string): Promise<Forgot['was']> => {
+  const [person] = await keys.load([subject])
+  if (person === undefined) return 'unknown'
+  return person.key === undefined && !person.forgetting ? 'before' : 'known'
+}
+
+/**
+ * Creates an entry in the key store, which records the progress, for a person whose events are all from the time before personal data was
+ * sealed. Also for a numbered part, so that it accepts no data that arrives later.
+ */
+const createEntry = async (keys: KeyStore, subject: string, { places }: PlainPlaces): Promise<void> => {
+  if (places.length > 0 || isNumberedPart(subject)) await keys.ensureKeys(new Map([[subject, places]]))
+}
+
+/** The person and the parts of the person that are not forgotten. */
+const subjectsToForget = async (keys: KeyStore, subject: string): Promise<readonly string[]> => {
+  const subjects = isPart(subject) ? [subject] : [subject, ...(await keys.parts(subject))]
+  const people = await keys.load(subjects)
+  return subjects.filter((_, index) => people[index]?.key !== undefined || people[index]?.forgetting === true)
+}
+
+const forgetSubjects = async (
+  parts: ForgetParts,
+  subjects: readonly string[],
+): Promise<Pick<Forgot, 'places' | 'items' | 'left'>> => {
   const { keys, ring, clock, progress = () => undefined } = parts
-  const old = await plainPlaces(parts, subject)
-  const [known] = await keys.load([subject])
-  const nothing = { subject, places: [], items: 0, plain: old.events, left: [] }
-  if (known === undefined && old.places.length === 0) return { ...nothing, was: 'unknown' }
-  if (known !== undefined && known.key === undefined && !known.forgetting) return { ...nothing, was: 'before' }
-  // All events of this person are from the time before personal data was sealed, so there is no key. A new key gives the person an entry in
-  // the key store, which records the progress.
-  if (known === undefined) await keys.ensureKeys(new Map([[subject, old.places]]))
-  await keys.step(subject, 'forgetting')
-  ring.evict(subject)
-  const places = withOwn((await keys.load([subject]))[0]?.places ?? [], subject)
-  progress(`${subject}: removing the personal data from the items of ${counted(places.length, 'log key')}`)
-  const first = await sweepAll(parts, subject, places)
-  await keys.step(subject, 'destroyed')
-  ring.evict(subject)
-  progress(`${subject}: the key is destroyed`)
+  const step = async (name: Parameters<KeyStore['step']>[1]) => {
+    for (const subject of subjects) {
+      await keys.step(subject, name)
+      ring.evict(subject)
+    }
+  }
+  const names = subjects.join(', ')
+  await step('forgetting')
+  progress(`${names}: removing the personal data from the items`)
+  const first = await sweep(parts, subjects)
+  await step('destroyed')
+  progress(`${names}: the ${subjects.length === 1 ? 'key is' : 'keys are'} destroyed`)
   // During this pause, another process can still seal events with its cached key. After the pause, the second sweep removes their data from
   // the items too.
   if (keys.shared) await clock.sleep(KEY_AGE_MS)
-  const second = await sweepAll(parts, subject, places)
-  const left = [...second.left, ...(await clear(parts, places))]
-  if (left.length === 0) await keys.step(subject, 'forgotten')
-  return { subject, was: 'known', places, items: first.items + second.items, plain: old.events, left }
+  const second = await sweep(parts, subjects)
+  const swept = { places: second.places, items: first.items + second.items }
+  if (second.left.length > 0) return { ...swept, left: second.left }
+  const dropped = await dropTombstones(parts, subjects, second.pipelines)
+  if (dropped > 0) progress(`${names}: ${counted(dropped, 'row')} of removed items are removed`)
+  const left = await clear(parts, second.pipelines)
+  if (left.length === 0) await step('forgotten')
+  return { ...swept, left }
 }
-
-/**
- * Adds the id of the person as a log key in each domain of `places`, because the key store may not list it. The events that were derived
- * for the person have this log key.
- */
-const withOwn = (places: readonly PersonalLogKey[], subject: string): readonly PersonalLogKey[] => {
-  const own = [...new Set(places.map(({ domain }) => domain))].map((domain) => ({ domain, key: subject }))
-  return [
-    ...places,
-    ...own.filter(({ domain }) => !places.some((place) => place.domain === domain && place.key === subject)),
-  ]
-}
-
-/**
- * Returns the log keys of the person with events from the time before personal data was sealed, and the number of these events. The log key
- * of such an event is the id of the person.
- */
-const plainPlaces = async (
-  { keys, pipelines }: ForgetParts,
-  subject: string,
-): Promise<{ places: readonly PersonalLogKey[]; events: number }> => {
-  const places: PersonalLogKey[] = []
-  let events = 0
-  for (const { domain, log, codec } of pipelines.values()) {
-    const ends = new Map(
-      (keys.founding.plainBefore[domain.name] ?? []).map(({ partition, offset }) => [partition, offset]),
-    )
-    if (domain.personal === undefined || ends.size === 0) continue
-    const before = events
-    // Events that were removed from the log need no forgetting, so the read begins at the first event that the log still has.
-    const first = (await log.watermarks()).find(({ partition }) => partition === log.partitionOf(subject))?.low ?? 0
-    for await (const records of log.readKey(subject, first)) {
-      for (const { partition, offset, value } of records)
-        if (offset < (ends.get(partition) ?? 0) && isAbout(codec, value, subject)) events += 1
-    }
-    if (events > before) places.push({ domain: domain.name, key: subject })
-  }
-  return { places, events }
-}
-
-const isAbout = (codec: Pipeline['codec'], value: Uint8Array, subject: string): boolean => {
-  try {
-    const { meta, personal } = codec.decode(value)
-    return personal !== null && meta.subjectId === subject
-  } catch {
-    return false
-  }
-}
-
-interface Swept {
-  readonly items: number
-  readonly left: readonly string[]
-}
-
-const sweepAll = async (parts: ForgetParts, subject: string, places: readonly PersonalLogKey[]): Promise<Swept> => {
-  let items = 0
-  const left: string[] = []
-  for (const { domain, key } of places) {
-    const pipeline = parts.pipelines.get(domain)
-    if (pipeline?.domain.personal === undefined)
-      left.push(
-        `This program does not have the domain ${domain}, which has data of the person under the key ${key}. Run the command with a program that has the domain.`,
-      )
-    else {
-      const swept = await sweep(parts, { pipeline, personal: pipeline.domain.personal, subject, key })
-      items += swept.items
-      left.push(...swept.left)
-    }
-  }
-  return { items, left }
-}
-
-interface Sweeping {
-  readonly pipeline: Pipeline
-  readonly personal: PersonalItems
-  readonly subject: string
-  readonly key: string
-}
-
-/** The maximum number of items that one event names. A fold makes at most two changes per item, so the changes of one event fit into one commit. */
-const ITEMS_PER_EVENT = 40
-
-/**
- * Appends PersonForgotten, waits until every generation has folded it, and repeats this while items still contain the person's data. Stops
- * if a generation does not fold the event.
- */
-const sweep = async (parts: ForgetParts, sweeping: Sweeping): Promise<Swept> => {
-  const followed = await followingGenerations(sweeping.pipeline)
-  let found = await itemsWithPersonalData(sweeping, followed)
-  let items = 0
-  for (;;) {
-    const left = await appendForgotten(parts, sweeping, found)
-    items += found.length
-    if (left.length > 0) return { items, left }
-    found = await itemsWithPersonalData(sweeping, followed)
-    if (found.length === 0) return { items, left: [] }
-  }
-}
-
-const PAGE = 200
-
-const itemsWithPersonalData = async (
-  { personal, key, subject }: Sweeping,
-  followed: readonly OpenGeneration[],
-): Promise<readonly Key[]> => {
-  const found = new Map<string, Key>()
-  for (const { store } of followed) {
-    for (const pk of personal.partitions(key, subject)) {
-      for await (const items of pages(
-        store.reader(() => 0),
-        { pk, limit: PAGE },
-      )) {
-        for (const item of items)
-          if (personal.hasPersonalData(item, subject)) found.set(keyOf(item), { PK: item.PK, SK: item.SK })
-      }
-    }
-  }
-  return [...found.values()]
-}
-
-const appendForgotten = async (
-  { clock, timeoutMs }: ForgetParts,
-  sweeping: Sweeping,
-  found: readonly Key[],
-): Promise<readonly string[]> => {
-  const { pipeline, key } = sweeping
-  const events: Event[] = []
-  for (let at = 0; at === 0 || at < found.length; at += ITEMS_PER_EVENT)
-    events.push(eventOf(sweeping, found.slice(at, at + ITEMS_PER_EVENT), clock.now()))
-  const positions = await pipeline.log.append(
-    events.map((event) => ({ key, value: pipeline.codec.encode(event), event })),
-  )
-  const last = positions.at(-1)
-  if (last === undefined) return []
-  const results = (await followingGenerations(pipeline)).map(async ({ generation, outcomes }) => {
-    const outcome = await outcomes.untilOutcome({ ...last, key }, timeoutMs)
-    if (outcome === 'pending')
-      return [
-        `Generation ${generation} of ${pipeline.domain.name} has not folded the event PersonForgotten: no processor follows the generation, or its processor is behind. Start a processor, or drop the generation if it is not needed.`,
-      ]
-    return outcome.kind === 'parked'
-      ? [
-          `In generation ${generation} of ${pipeline.domain.name} the key ${key} is parked (${outcome.reason}). Heal it: tributary parked.`,
-        ]
-      : []
-  })
-  return (await Promise.all(results)).flat()
-}
-
-const eventOf = ({ subject, key }: Sweeping, items: readonly Key[], now: number): PersonForgotten => ({
-  type: 'PersonForgotten',
-  meta: {
-    eventId: v5(['forgotten', subject, key, String(now), ...items.map(keyOf)].join('\u0000'), NAMESPACE),
-    key,
-    occurredAt: now,
-    recordedAt: now,
-    source: 'forget',
-    correlationId: null,
-    causationId: null,
-    actorId: null,
-    subjectId: subject,
-    request: null,
-  },
-  data: { items: items.map(({ PK, SK }) => ({ pk: PK, sk: SK })) },
-  personal: null,
-})
 
 /** Removes the data that is on disks but in no item: builds that used the key, their files, and overwritten data. */
 const clear = async (
-  { pipelines, drop, clearBuild }: ForgetParts,
-  places: readonly PersonalLogKey[],
+  { drop, clearBuild }: ForgetParts,
+  pipelines: ReadonlySet<Pipeline>,
 ): Promise<readonly string[]> => {
   const left: string[] = []
-  for (const name of new Set(places.map(({ domain }) => domain))) {
-    const pipeline = pipelines.get(name)
-    if (pipeline === undefined) continue
+  for (const pipeline of pipelines) {
+    const { name } = pipeline.domain
     await pipeline.control.endBuilds(name)
     for (const { generation, state } of await pipeline.control.generations(name))
       if (state === 'dropping') left.push(...(await drop(pipeline, generation)))

@@ -16,6 +16,7 @@ interface CachedPerson {
   readonly key: SealingKey | undefined
   readonly destroyed: readonly string[]
   readonly forgetting: boolean
+  /** The log keys that the key store stored while the person had this key. They stay stored until the key is destroyed. */
   readonly logKeys: Set<string>
   readonly until: number
 }
@@ -27,6 +28,8 @@ export interface KeyringOptions {
 }
 
 const LIMIT = 50_000
+/** The maximum number of log keys in memory, per person. */
+const LOG_KEYS = 10_000
 
 /** The operations of the key store that a keyring uses. */
 export type KeySource = Pick<KeyStore, 'founding' | 'peek' | 'load' | 'ensureKeys'>
@@ -34,7 +37,12 @@ export type KeySource = Pick<KeyStore, 'founding' | 'peek' | 'load' | 'ensureKey
 export const createKeyring = (store: KeySource, { now, limit = LIMIT }: KeyringOptions): Keyring => {
   const people = new Map<string, CachedPerson>()
   const add = (subject: string, person: Person | undefined, readAt = now()): CachedPerson => {
-    const cached = cachedFrom(person, readAt + KEY_AGE_MS)
+    const before = people.get(subject)
+    const cached = cachedFrom(person, {
+      until: readAt + KEY_AGE_MS,
+      logKeys: before?.key !== undefined && before.key.id === person?.key?.id ? before.logKeys : new Set(),
+    })
+    people.delete(subject)
     // Removes the oldest entries first, because a map keeps the order of insertion.
     if (people.size >= limit)
       for (const oldest of people.keys())
@@ -46,7 +54,6 @@ export const createKeyring = (store: KeySource, { now, limit = LIMIT }: KeyringO
   const find = (subject: string): CachedPerson | undefined => {
     const cached = people.get(subject)
     if (cached !== undefined && cached.until > now()) return cached
-    people.delete(subject)
     return store.peek && add(subject, store.peek(subject))
   }
   const load = async (subjects: readonly string[]): Promise<void> => {
@@ -54,7 +61,16 @@ export const createKeyring = (store: KeySource, { now, limit = LIMIT }: KeyringO
     const loaded = await store.load(subjects)
     for (const [index, subject] of subjects.entries()) add(subject, loaded[index], readAt)
   }
-  const parts: Parts = { store, people, find, load }
+  const createKeys = async (wanted: ReadonlyMap<string, readonly PersonalLogKey[]>): Promise<void> => {
+    const readAt = now()
+    const entries = await store.ensureKeys(wanted)
+    for (const [subject, places] of wanted) {
+      const { logKeys } = add(subject, entries.get(subject), readAt)
+      if (logKeys.size > LOG_KEYS) logKeys.clear()
+      for (const place of places) logKeys.add(nameOf(place))
+    }
+  }
+  const parts: Parts = { store, people, find, load, createKeys }
   return { sealing: (domain) => sealingOf(parts, domain), evict: (subject) => void people.delete(subject) }
 }
 
@@ -63,9 +79,10 @@ interface Parts {
   readonly people: Map<string, CachedPerson>
   find(subject: string): CachedPerson | undefined
   load(subjects: readonly string[]): Promise<void>
+  createKeys(wanted: ReadonlyMap<string, readonly PersonalLogKey[]>): Promise<void>
 }
 
-const sealingOf = ({ store, people, find, load }: Parts, domain: string): Sealing => {
+const sealingOf = ({ store, people, find, load, createKeys: createMissing }: Parts, domain: string): Sealing => {
   const ends = new Map((store.founding.plainBefore[domain] ?? []).map(({ partition, offset }) => [partition, offset]))
   /** The keys (`subject id`) that were missing in the key store when their person was last read. */
   const missingOnce = new Set<string>()
@@ -75,11 +92,7 @@ const sealingOf = ({ store, people, find, load }: Parts, domain: string): Sealin
       if (subjectId === null || isStored(find(subjectId), nameOf({ domain, key }))) continue
       wanted.set(subjectId, [...(wanted.get(subjectId) ?? []), { domain, key }])
     }
-    if (wanted.size === 0) return undefined
-    return store.ensureKeys(wanted).then(() => {
-      for (const subject of wanted.keys()) people.delete(subject)
-      return load([...wanted.keys()])
-    })
+    return wanted.size === 0 ? undefined : createMissing(wanted)
   }
   return {
     createKeys,
@@ -110,11 +123,14 @@ const sealingOf = ({ store, people, find, load }: Parts, domain: string): Sealin
 const isStored = (person: CachedPerson | undefined, logKey: string): boolean =>
   person?.key !== undefined && !person.forgetting && person.logKeys.has(logKey)
 
-const cachedFrom = (person: Person | undefined, until: number): CachedPerson => ({
+const cachedFrom = (
+  person: Person | undefined,
+  { until, logKeys }: Pick<CachedPerson, 'until' | 'logKeys'>,
+): CachedPerson => ({
   key: person?.key && sealingKey(person.key.id, person.key.bytes),
   destroyed: person?.destroyed ?? [],
   forgetting: person?.forgetting ?? false,
-  logKeys: new Set(person?.places.map(nameOf)),
+  logKeys,
   until,
 })
 

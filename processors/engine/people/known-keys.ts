@@ -55,8 +55,9 @@ const recordingExtent = (keys: KeyStore, extent: () => number, control: Pick<Sto
   return {
     ...keys,
     ensureKeys: async (people) => {
-      await keys.ensureKeys(people)
+      const entries = await keys.ensureKeys(people)
       record()
+      return entries
     },
     secrets: {
       ...keys.secrets,

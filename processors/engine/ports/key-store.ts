@@ -15,12 +15,11 @@ export interface PersonalLogKey {
   readonly key: string
 }
 
-/** The stored entry of one person. A person for whom no key was ever created has no entry. */
+/** The stored entry of one person or part of a person (`projections/subject.ts`). A person for whom no key was ever created has no entry. */
 export interface Person {
   readonly key: DataKey | undefined
   /** The ids of destroyed keys. Data that such a key sealed reads as forgotten. Data of a key that is neither listed here nor stored is an error. */
   readonly destroyed: readonly string[]
-  readonly places: readonly PersonalLogKey[]
   /** True from the step `forgetting` to the step `forgotten`. During this time no key is created for the person. */
   readonly forgetting: boolean
 }
@@ -31,8 +30,13 @@ export interface Founding {
   readonly plainBefore: { readonly [domain: string]: readonly LogPosition[] }
 }
 
-/** The steps in order: `forgetting` (no new key is created), `destroyed` (the key's bytes are deleted), `forgotten` (a new key is possible again). */
+/**
+ * The steps in order: `forgetting` (no new key is created), `destroyed` (the key's bytes and the secrets are deleted), `forgotten` (the log keys
+ * are deleted, and a new key is possible again, except for a numbered part).
+ */
 export type Step = 'forgetting' | 'destroyed' | 'forgotten'
+
+export const PLACES_PER_PAGE = 200
 
 /** The maximum time for which a process keeps a key in memory. For this long, a process can still use a key that another process destroyed. */
 export const KEY_AGE_MS = 5_000
@@ -49,8 +53,15 @@ export interface KeyStore {
   /** The secrets of people. The first secret of a person creates the person's data key, and the step `destroyed` destroys the secrets. */
   readonly secrets: Secrets
   load(subjects: readonly string[]): Promise<readonly (Person | undefined)[]>
-  /** Creates missing keys and adds the log keys to the people's entries. Fault `person-being-forgotten` if one person is being forgotten. */
-  ensureKeys(people: ReadonlyMap<string, readonly PersonalLogKey[]>): Promise<void>
+  /**
+   * Creates missing keys and adds the log keys (places) of the people. Resolves to the entries of the people. Faults: `person-being-forgotten` if one
+   * person is being forgotten; `part-forgotten` if one of the people is a numbered part that was forgotten.
+   */
+  ensureKeys(people: ReadonlyMap<string, readonly PersonalLogKey[]>): Promise<ReadonlyMap<string, Person>>
+  /** Yields the log keys with data of the person in pages of at most `PLACES_PER_PAGE`. */
+  places(subject: string): AsyncIterable<readonly PersonalLogKey[]>
+  /** The parts of a person that have entries, sorted. */
+  parts(person: string): Promise<readonly string[]>
   /** Stores a step of forgetting the person. A repeated step changes nothing. No effect on a person without an entry. */
   step(subject: string, step: Step): Promise<void>
   close(): Promise<void>

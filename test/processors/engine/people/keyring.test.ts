@@ -19,38 +19,35 @@ const key = (digit: number): DataKey => ({ id: String(digit).repeat(16), bytes: 
 const memoryKeys = (
   people: Map<string, Person>,
   plainBefore: KeyStore['founding']['plainBefore'] = {},
-): KeyStore & { loads: string[][] } => {
+): KeyStore & { loads: string[][]; kept: PersonalLogKey[] } => {
   const loads: string[][] = []
+  const kept: PersonalLogKey[] = []
   return {
     founding: { id: 'one', plainBefore },
     shared: true,
     loads,
+    kept,
     secrets: { read: async () => undefined, write: async () => undefined, drop: async () => undefined },
     load: async (subjects) => {
       loads.push([...subjects])
       return subjects.map((subject) => people.get(subject))
     },
     ensureKeys: async (requested) => {
-      for (const [subject, places] of requested)
-        people.set(subject, {
-          key: key(1),
-          destroyed: [],
-          forgetting: false,
-          ...people.get(subject),
-          places: [...(people.get(subject)?.places ?? []), ...places],
-        })
+      for (const [subject, places] of requested) {
+        people.set(subject, { key: key(1), destroyed: [], forgetting: false, ...people.get(subject) })
+        kept.push(...places)
+      }
+      return new Map([...requested.keys()].map((subject) => [subject, people.get(subject) as Person]))
     },
+    places: async function* () {
+      yield kept
+    },
+    parts: async () => [],
     step: async () => undefined,
     close: async () => undefined,
   }
 }
-const person = (given: Partial<Person> = {}): Person => ({
-  key: key(1),
-  destroyed: [],
-  places: [],
-  forgetting: false,
-  ...given,
-})
+const person = (given: Partial<Person> = {}): Person => ({ key: key(1), destroyed: [], forgetting: false, ...given })
 
 describe('the keyring', () => {
   test('reads a person from the store once, until the cached key is too old', async () => {
@@ -88,10 +85,27 @@ describe('the keyring', () => {
       { subjectId: null, key: 'x' },
     ])
     expect(sealing.current({ subjectId: 'ann', key: 'ann' }).id).toBe(key(1).id)
-    expect(people.get('ann')?.places).toEqual([{ domain: 'meals', key: 'ann' }] satisfies PersonalLogKey[])
+    expect(store.kept).toEqual([{ domain: 'meals', key: 'ann' }])
     expect(sealing.createKeys([{ subjectId: 'ann', key: 'ann' }])).toBeUndefined()
     await sealing.createKeys([{ subjectId: 'ann', key: 'group' }])
-    expect(people.get('ann')?.places).toHaveLength(2)
+    expect(store.kept).toHaveLength(2)
+  })
+
+  test('remembers the log keys of a person for as long as the person has the same key', async () => {
+    let now = 0
+    const people = new Map<string, Person>()
+    const store = memoryKeys(people)
+    const sealing = createKeyring(store, { now: () => now }).sealing('meals')
+    const event = { subjectId: 'ann', key: 'ann' }
+    await sealing.createKeys([event])
+    now = KEY_AGE_MS
+    await sealing.load(['ann'])
+    expect(sealing.createKeys([event])).toBeUndefined()
+    people.set('ann', person({ key: key(2), destroyed: [key(1).id] }))
+    now = 2 * KEY_AGE_MS
+    await sealing.load(['ann'])
+    await sealing.createKeys([event])
+    expect(store.kept).toHaveLength(2)
   })
 
   test('a key that is missing during a fold is created for the next attempt', async () => {
