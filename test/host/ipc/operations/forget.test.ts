@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
@@ -20,6 +20,7 @@ import { eventMeta } from '../../../../producers/http/event-meta.ts'
 import { canonical, isTombstone } from '../../../../projections/item.ts'
 import { openCodec } from '../../../../schemas/codec.ts'
 import type { Event } from '../../../../schemas/event.ts'
+import { filesContaining } from '../../../files-containing.ts'
 import { prepared } from '../../../prepared.ts'
 import { at, corrected, deleted, idOf, logged } from '../../../processors/meals/events.ts'
 
@@ -30,12 +31,6 @@ const freshConfig = (): Config => {
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
   return readConfig({ TRIBUTARY_DATA: folder })
 }
-
-/** The files of a folder, at any depth, that contain at least one of the texts. */
-export const filesContaining = (folder: string, texts: readonly (string | Buffer)[]): readonly string[] =>
-  readdirSync(folder, { recursive: true, encoding: 'utf8' })
-    .filter((name) => statSync(join(folder, name)).isFile())
-    .filter((name) => texts.some((text) => readFileSync(join(folder, name)).includes(text)))
 
 const output = createOutput({ out: { write: () => true }, err: { write: () => true }, color: false, now: () => 0 })
 
