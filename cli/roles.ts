@@ -1,6 +1,3 @@
 /** The parts of the program. Each process runs the roles that `start --roles` names. Default: all. */
 export const ROLES = ['edge', 'processor', 'sender', 'timers', 'live', 'fetcher'] as const
 export type Role = (typeof ROLES)[number]
-
-/** Reserved roles, which do nothing in this version because no domain needs them. */
-export const IDLE: readonly Role[] = ['fetcher']

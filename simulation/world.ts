@@ -52,7 +52,7 @@ export interface World extends Pick<WorldPorts, 'log' | 'clock' | 'codec' | 'rea
 }
 
 /** Long intervals, so that polling is a small part of a run. */
-export const PACES: Paces = { senderMs: 6_000, timersMs: 5_000, refreshMs: 4_000, healMs: 5_000 }
+export const PACES: Paces = { senderMs: 6_000, timersMs: 5_000, fetcherMs: 3_000, refreshMs: 4_000, healMs: 5_000 }
 
 export const createWorld = (options: WorldOptions): World => {
   const { scheduler, workload, seed, embedded, bug = {} } = options

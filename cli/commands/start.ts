@@ -13,12 +13,13 @@ import { answerRequests } from '../../host/ipc/requests.ts'
 import { EXIT } from '../output.ts'
 import { untilAborted } from '../until-aborted.ts'
 import type { Exit } from '../output.ts'
-import { IDLE, ROLES } from '../roles.ts'
+import { ROLES } from '../roles.ts'
 import type { Role } from '../roles.ts'
 import { startPolling } from '../../processors/engine/timing/polling.ts'
 import type { Pipeline } from '../../processors/engine/run/pipeline.ts'
 import { isEmbedded, openRuntime } from '../../host/wiring/runtime.ts'
 import type { Runtime } from '../../host/wiring/runtime.ts'
+import { startFetchers } from '../../host/serving/ask-handlers.ts'
 import { openEdge } from '../../host/serving/serve.ts'
 import type { Serving } from '../../host/serving/serve.ts'
 import { serveSocket } from '../../host/ipc/socket.ts'
@@ -111,11 +112,6 @@ const rolesOf = (text: string | undefined): ReadonlySet<Role> => {
       'bad-usage',
       `--roles contains ${unknown.map((role) => `"${role}"`).join(', ')}. The roles are ${ROLES.join(', ')}.`,
     )
-  if (roles.every((role) => IDLE.includes(role)))
-    throw new Fault(
-      'bad-usage',
-      `The roles ${roles.join(', ')} do nothing in this version. Add one of ${ROLES.filter((role) => !IDLE.includes(role)).join(', ')}.`,
-    )
   return new Set(roles)
 }
 
@@ -125,6 +121,7 @@ const run = async (
 ): Promise<Serving> => {
   for (const pipeline of runtime.pipelines.values())
     for (const role of PIPELINE_ROLES) if (roles.has(role)) await pipeline.start(role)
+  if (roles.has('fetcher')) startFetchers(runtime, logger)
   const serving = await openEdge(runtime, {
     edge: roles.has('edge') || roles.has('live'),
     live: roles.has('live'),

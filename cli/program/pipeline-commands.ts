@@ -1,16 +1,13 @@
 import type { Command } from 'commander'
 import { json, wholeNumber } from './options.ts'
-import { IDLE, ROLES } from '../roles.ts'
+import { ROLES } from '../roles.ts'
 import type { Run } from './action.ts'
 
 export const addPipelineCommands = (program: Command, run: Run): void => {
   program
     .command('start')
     .description('run the pipeline, and print its addresses and the command that creates a first token')
-    .option(
-      '--roles <roles>',
-      `the roles that this process runs: ${ROLES.join(',')}. Default: all. ${IDLE.join(', ')} is reserved and does nothing`,
-    )
+    .option('--roles <roles>', `the roles that this process runs: ${ROLES.join(',')}. Default: all`)
     .option('--print-config', 'print the configuration without the values of secrets, and exit')
     .action(run(async () => (await import('../commands/start.ts')).start))
   const token = program

@@ -60,6 +60,13 @@ export const createInstruments = (build: Build) => {
       'domain',
       'code',
     ),
+    askCalls: counter(
+      'ask_calls_total',
+      'Calls of outside services that folds asked for. The outcome is answered, dropped (the answer is about forgotten data), later (nothing was called yet), failed (it is repeated) or unknown (it waits for an operator).',
+      'domain',
+      'kind',
+      'outcome',
+    ),
     writeUnits: counter(
       'write_units_total',
       'DynamoDB write units that this process used, computed by the documented rules. The kind is domain for items and bookkeeping for our own rows.',

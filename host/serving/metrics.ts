@@ -44,7 +44,7 @@ export interface Measured extends DomainStatus {
 }
 
 export interface Metrics {
-  readonly observer: Pick<PipelineObserver, 'batchFolded' | 'failed'>
+  readonly observer: Pick<PipelineObserver, 'batchFolded' | 'failed' | 'askCalled'>
   readonly report: EdgeReport
   readonly devices: Omit<DeviceReport, 'appended'>
   /** The metrics in Prometheus' text format, with the domains as they are measured now. */
@@ -59,7 +59,7 @@ const WINDOW_SECONDS = 10
 
 export const createMetrics = (now: () => number, build: Build): Metrics => {
   const instruments = createInstruments(build)
-  const { registry, appended, folded, conflicts, faults, webhookCalls, writeUnits } = instruments
+  const { registry, appended, folded, conflicts, faults, askCalls, webhookCalls, writeUnits } = instruments
   const rates = createRates(now)
   const devices = deviceReport(instruments)
   return {
@@ -70,6 +70,7 @@ export const createMetrics = (now: () => number, build: Build): Metrics => {
         rates.add(`${domain}.${generation}`, passed.events)
       },
       failed: (domain, error) => faults.inc({ domain, code: isFault(error) ? error.code : 'internal' }),
+      askCalled: (domain, call) => askCalls.inc({ domain, ...call }),
     },
     report: {
       appended: (event) => appended.inc({ ...event }),

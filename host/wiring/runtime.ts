@@ -20,6 +20,7 @@ import type { Sessions } from '../../producers/access/sessions.ts'
 import { createVerdicts } from '../../processors/engine/poison/verdicts.ts'
 import { openPipeline } from '../../processors/engine/run/pipeline.ts'
 import type { Pipeline } from '../../processors/engine/run/pipeline.ts'
+import type { Store } from '../../processors/engine/ports/store.ts'
 import type { PipelineObserver } from '../../processors/engine/run/pipeline-parts.ts'
 
 /** Everything that a process has open. `openRuntime` is the composition root. */
@@ -31,6 +32,10 @@ export interface Runtime {
   readonly sessions: Sessions
   readonly pipelines: ReadonlyMap<string, Pipeline>
   readonly metrics: Metrics
+  /** The store of the ledger. */
+  readonly ledger: Store
+  /** The name of this run of this process. */
+  readonly processName: string
   /** Records of the commands of operators that ran in other processes. A server takes these records and logs them. */
   readonly records: CommandRecords
   /** The lock and the socket of the data folder. Undefined if the log and the items are services. */
@@ -87,6 +92,8 @@ const openLocked = async (
   const pipelines = new Map<string, Pipeline>()
   let keys: Keys | undefined
   let records: CommandRecords
+  let ledger: Store
+  const processName = createProcessName()
   const closeAll = async (): Promise<void> => {
     await Promise.all([...pipelines.values()].map((pipeline) => pipeline.stop()))
     await keys?.store.close()
@@ -94,11 +101,12 @@ const openLocked = async (
     await folderLock?.release()
   }
   try {
-    const { control: controlStore, ledger } = await openDurableTables(adapters.stores, { domains, canCreate })
+    const tables = await openDurableTables(adapters.stores, { domains, canCreate })
+    const { control: controlStore } = tables
+    ledger = tables.ledger
     records = createCommandRecords(controlStore)
     const [control, verdicts] = [createControl({ store: controlStore, now: clock.now }), createVerdicts(controlStore)]
     keys = await openKeys({ adapters, control: controlStore, domains, canCreate })
-    const processName = createProcessName()
     const isOnlyProcess = config.kafka === undefined
     for (const domain of domains) {
       if (!canCreate && !(await control.isListed(domain.name))) continue
@@ -133,6 +141,8 @@ const openLocked = async (
     sessions: createSessions({ stores: adapters.stores, clock }),
     pipelines,
     metrics,
+    ledger,
+    processName,
     records,
     folderLock,
     where: {},
@@ -161,4 +171,5 @@ const observers = ({ observer: counted }: Metrics, further: Partial<PipelineObse
     counted.failed(domain, error)
     further.failed?.(domain, error)
   },
+  askCalled: (domain, call) => counted.askCalled?.(domain, call),
 })

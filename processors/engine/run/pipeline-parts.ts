@@ -1,5 +1,6 @@
 import type { Domain } from '../../../projections/projection.ts'
 import type { Codec } from '../../../schemas/codec.ts'
+import type { EndedCall } from '../asks/call.ts'
 import type { Control } from '../generations/control.ts'
 import type { Parked } from '../poison/parked-entry.ts'
 import type { Verdicts } from '../poison/verdicts.ts'
@@ -14,6 +15,8 @@ export interface PipelineObserver {
   batchFolded(domain: string, generation: number, result: BatchResult): void
   parked(domain: string, parked: Parked): void
   failed(domain: string, error: unknown): void
+  /** Receives each call of an ask that has ended. */
+  askCalled?(domain: string, call: EndedCall): void
 }
 
 export interface PipelineParts {
@@ -42,10 +45,18 @@ export interface PipelineParts {
 export interface Paces {
   readonly senderMs: number
   readonly timersMs: number
+  readonly fetcherMs: number
   readonly refreshMs: number
   readonly healMs: number
   /** How often to check whether the log was trimmed. Absent: never. */
   readonly checkMs?: number
 }
 
-export const PACES: Paces = { senderMs: 1_000, timersMs: 1_000, refreshMs: 1_000, healMs: 5_000, checkMs: 5_000 }
+export const PACES: Paces = {
+  senderMs: 1_000,
+  timersMs: 1_000,
+  fetcherMs: 1_000,
+  refreshMs: 1_000,
+  healMs: 5_000,
+  checkMs: 5_000,
+}

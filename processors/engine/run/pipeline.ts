@@ -1,3 +1,4 @@
+import type { AskHandlers } from '../../../projections/ask.ts'
 import type { Domain } from '../../../projections/projection.ts'
 import type { Codec } from '../../../schemas/codec.ts'
 import type { Control } from '../generations/control.ts'
@@ -48,6 +49,8 @@ export interface Pipeline {
   refresh(): Promise<void>
   /** Runs a role in this process until the pipeline stops. */
   start(role: PipelineRole): Promise<void>
+  /** Calls the due asks of the domain in this process until the pipeline stops. Asks of a kind without a handler are not called. */
+  startFetcher(handlers: AskHandlers): void
   /** Folds the events of the parked keys whose retry was requested, in the partitions of this process. Resolves to the number of healed keys. */
   heal(): Promise<number>
   /** Stops all roles of this process, in an order that loses no event. */
@@ -122,6 +125,7 @@ export const openPipeline = async (parts: PipelineParts): Promise<Pipeline> => {
     closeGeneration,
     refresh,
     start,
+    startFetcher: sending.startFetcher,
     heal: following.heal,
     stop,
   }

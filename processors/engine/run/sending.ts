@@ -1,4 +1,6 @@
+import type { AskHandlers } from '../../../projections/ask.ts'
 import type { Due } from '../../../projections/outgoing-rows.ts'
+import { startFetcher, type ServingAsks } from '../asks/fetcher.ts'
 import { createLedger } from '../outgoing/ledger.ts'
 import { startSender, type SendingGenerations } from '../outgoing/sender.ts'
 import { startTimers } from '../outgoing/timers.ts'
@@ -14,9 +16,12 @@ export interface SendingParts {
   readonly generation: (generation: number) => Promise<OpenGeneration>
 }
 
-/** Creates the sender, which sends the outbox rows, and the timers. Each of them runs in this process only after `start`. */
+/**
+ * Creates the sender, which sends the outbox rows, the timers, and the fetcher, which calls asks. Each of them runs in this process only
+ * after its start.
+ */
 export const createSending = (
-  { domain, control, processName, clock, observer, paces = PACES, ...parts }: PipelineParts,
+  { domain, control, codec, processName, clock, observer, paces = PACES, ...parts }: PipelineParts,
   { log, partitions, generation }: SendingParts,
 ) => {
   const sendingGenerations = async (): Promise<SendingGenerations> => {
@@ -29,22 +34,42 @@ export const createSending = (
       generations: await openUndamaged(listed, { generation, serving: pointer.generation }),
     }
   }
-  const store = async (): Promise<Store> => (await generation((await control.serving(domain.name)).generation)).store
+  const serving = async (): Promise<ServingAsks & { readonly store: Store }> => {
+    const period = await control.serving(domain.name)
+    return { period, store: (await generation(period.generation)).store }
+  }
   const ledger = createLedger({ store: parts.ledger, clock, processName })
   const common = { log, ledger, partitions, clock, failed: (error: unknown) => observer.failed(domain.name, error) }
   let sender: Polling | undefined
   let timers: Polling | undefined
+  let fetcher: Polling | undefined
   return {
     /** Starts a round of each role that has rows to send now. */
     wake: (due: Due) => {
       if (due.sender !== undefined) sender?.wake()
       if (due.timers !== undefined && due.timers <= clock.now()) timers?.wake()
+      if (due.fetcher !== undefined && due.fetcher <= clock.now()) fetcher?.wake()
     },
     start(role: 'sender' | 'timers'): void {
-      if (role === 'timers') timers ??= startTimers({ ...common, pollMs: paces.timersMs, store })
+      if (role === 'timers')
+        timers ??= startTimers({ ...common, pollMs: paces.timersMs, store: async () => (await serving()).store })
       else sender ??= startSender({ ...common, pollMs: paces.senderMs, sendingGenerations, ttl: domain.table.ttl })
     },
+    startFetcher(handlers: AskHandlers): void {
+      fetcher ??= startFetcher({
+        ...common,
+        domain: domain.name,
+        codec,
+        serving,
+        ledger: parts.ledger,
+        processName,
+        handlers,
+        pollMs: paces.fetcherMs,
+        ended: (call) => observer.askCalled?.(domain.name, call),
+      })
+    },
     async stop(): Promise<void> {
+      await fetcher?.stop()
       await timers?.stop()
       await sender?.stop()
     },
