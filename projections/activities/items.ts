@@ -10,10 +10,18 @@ export type ProfileItem = Key & {
   readonly createdAtUtc: string
   /** DELETING: reads answer 404, and the folds refuse commands. */
   readonly status: 'ACTIVE' | 'DELETING'
+  /** 1 for the first account of the person, and one more after each deletion. */
+  readonly number: number
 }
 
-/** Remains of an account that was deleted. */
-export type GoneProfileItem = Key & { readonly deletedAtUtc: string }
+/** Remains of an account that was deleted. It stays if the person opens an account again. */
+export type GoneProfileItem = Key & {
+  readonly deletedAtUtc: string
+  /** The number of the deleted account. */
+  readonly number: number
+  /** The number of the last link. The links up to it are closed. */
+  readonly epoch: number
+}
 
 /** The progress of a list of activities that is fetched page by page. */
 export type Listing = {
@@ -27,8 +35,12 @@ export type Listing = {
 
 export type Backfill = Listing & { readonly fetched: number }
 
-/** `missing`: pseudonyms of activities that the list lacks, and that are not yet fetched one by one. */
-export type Resync = Listing & { readonly missing: readonly string[] }
+export type Resync = Listing & {
+  /** The pseudonyms of activities that the list lacks and whose fetch is not armed yet. */
+  readonly missing: readonly string[]
+  /** The number of missing activities whose fetch is armed. */
+  readonly handled: number
+}
 
 export type ConnectionStatus = 'NONE' | 'CONNECTED' | 'REAUTH_REQUIRED' | 'REVOKING' | 'REVOKED'
 
@@ -55,8 +67,8 @@ export type ConnectionItem = Key & {
   readonly resync: Resync
   /** True if there are activities that were imported from a file, under the link 0. */
   readonly imported?: true
-  /** The event_time of the revocation that is being checked, in epoch seconds. Present only if the status is REVOKING. */
-  readonly checking?: number
+  /** The event times of the first and of the last revocation that is being checked, in epoch seconds. */
+  readonly checking?: { readonly first: number; readonly last: number }
   /** The event_time of the last revocation that was refuted. */
   readonly refuted?: number
   /** `STRAVA#ATHLETE#<id>` and `USER#<user>`. */
@@ -66,6 +78,8 @@ export type ConnectionItem = Key & {
 
 /** What is known about an activity. Times are event times of webhooks, in epoch seconds. */
 export type SyncItem = Key & {
+  /** The pseudonym of the activity. */
+  readonly ref: string
   /** Digits. Null if the person was forgotten. */
   readonly activityId: string | null
   readonly epoch: number
@@ -79,7 +93,7 @@ export type SyncItem = Key & {
   readonly gaveUp: number | null
   /** The latest request that Strava refused for another reason, such as a missing scope. */
   readonly denied: number | null
-  /** The number of attempts since the last change of `received`. */
+  /** The number of failed attempts since the last change of `received`. */
   readonly attempts: number
   /** How many of these attempts Strava answered with 404. */
   readonly notFound: number
@@ -89,11 +103,10 @@ export type SyncItem = Key & {
 }
 
 /** An activity. If it was deleted, only its id stays. */
-export type WorkoutItem = Key & { readonly activityId: string; readonly epoch: number } & (
+export type WorkoutItem = Key & { readonly activityId: string; readonly ref: string; readonly epoch: number } & (
     | { readonly isDeleted: true }
     | {
         readonly isDeleted: false
-        readonly ref: string
         readonly name: string
         readonly sportType: string
         readonly startDateUtc: string
@@ -139,11 +152,11 @@ export type LedgerItem = Key & {
   readonly epoch: number
   readonly first: string
   readonly last: string
-  /** The number of activities in all months. */
-  readonly count: number
-  /** The number of pages of each month that has more than one. */
-  readonly pages: { readonly [month: string]: number }
+  /** The number of pages of each month. A month without activities is absent. */
+  readonly months: Months
 }
+
+export type Months = { readonly [month: string]: number }
 
 /** One page of the activities of a month, in the order of their starts. */
 export type LedgerPageItem = Key & { readonly epoch: number; readonly entries: readonly LedgerEntry[] }

@@ -132,6 +132,8 @@ export type AccountDeletionRequested = Event<'AccountDeletionRequested', Account
 
 /** A person has an account. The edge appends it with the first command of the person. */
 export interface AccountOpenedData {
+  /** 1 for the first account of the person, and one more after each deletion. */
+  readonly number: number
 }
 
 /** A person has an account. The edge appends it with the first command of the person. */
@@ -245,8 +247,10 @@ export type BackfillRequested = Event<'BackfillRequested', BackfillRequestedData
 /** A revocation could not be checked for two days, or a lost token was not replaced for seven days. Appended by a timer. */
 export interface DeauthPresumedData {
   readonly epoch: number
-  /** The revocation that was to be checked. Null: the token was lost. */
+  /** The event_time of the first revocation that was to be checked. Null: the token was lost. */
   readonly asked: number | null
+  /** The version of the secret that was lost. Null: a revocation was to be checked. */
+  readonly version: number | null
 }
 
 export type DeauthPresumedPersonal = never

@@ -1,0 +1,129 @@
+import type {
+  AwardItem,
+  ClaimItem,
+  ConnectionItem,
+  MilestoneItem,
+  ProfileItem,
+  SyncItem,
+  WorkoutItem,
+} from '../../projections/activities/items.ts'
+import {
+  claims,
+  connections,
+  isAward,
+  ledgers,
+  milestones,
+  profiles,
+  refIn,
+  syncs,
+  workouts,
+} from '../../projections/activities/keys.ts'
+import { holds, scopeOf, type Scope } from '../../projections/activities/personal.ts'
+import { tokens, userPartition } from '../../projections/access/keys.ts'
+import { isoOf } from '../../projections/instant.ts'
+import { bare, type Item } from '../../projections/item.ts'
+import { NOTHING, type Get, type PersonalItems, type Result } from '../../projections/projection.ts'
+import type { Event } from '../../schemas/event.ts'
+import type { PersonForgotten } from '../../schemas/generated/common.ts'
+import { tokenForgotten } from '../folding/tokens.ts'
+import { startWork, type Work } from '../folding/work.ts'
+import { releaseItems } from './athletes.ts'
+import { toldAwards } from './awards.ts'
+import { endCalls, isPerson, openConnection, unitIn, unitOf } from './connections.ts'
+
+const partitionsOf = (key: string, subject: string): readonly string[] => {
+  const ref = refIn(key)
+  if (ref !== undefined) return [claims.key(ref).PK]
+  return scopeOf(subject).user === key || key === subject ? [userPartition(key)] : []
+}
+
+export const activitiesPersonalItems: PersonalItems = {
+  partitions: partitionsOf,
+  hasPersonalData: (item, subject) => holds(item, scopeOf(subject)),
+}
+
+/**
+ * Removes the data of a person, or of a part of a person, from the items that the event names. The link is closed: its later events change
+ * nothing. Awards and milestones stay without the numbers from Strava.
+ */
+export const personForgotten = (event: PersonForgotten, get: Get): Result => {
+  const { data, meta } = event
+  const subject = meta.subjectId ?? meta.key
+  const scope = scopeOf(subject)
+  const own = partitionsOf(meta.key, subject)
+  const work = startWork(get)
+  if (own.length === 0) return NOTHING
+  for (const { pk, sk } of data.items) {
+    const item = own.includes(pk) ? get<Item>({ PK: pk, SK: sk }) : undefined
+    if (item !== undefined) erase(work, event, bare(item), scope)
+  }
+  if (isPerson(meta.key)) closeLink(work, meta.key, scope)
+  return work.result()
+}
+
+/** Removes the personal data of one item. An item of a later link stays, because the event is not about it. */
+const erase = (work: Work, event: Event, item: Item, { epoch }: Scope): void => {
+  const { SK } = item
+  if (typeof item['epoch'] === 'number' && item['epoch'] > epoch && SK !== profiles.prefix) return
+  if (SK.startsWith(tokens.prefix)) revokeToken(work, event, item)
+  else if (SK === profiles.prefix) work.put({ ...item, email: null } as ProfileItem)
+  else if (SK === claims.prefix) releaseItems(work, item as ClaimItem)
+  else if (SK.startsWith(syncs.prefix)) removeActivity(work, event.meta.key, item as SyncItem)
+  else if (SK.startsWith(ledgers.prefix)) work.remove(item)
+  else if (SK === connections.prefix) work.put(withoutAthlete(item as ConnectionItem))
+  else if (isAward(SK)) eraseAward(work, item as AwardItem)
+  else if (SK.startsWith(milestones.prefix))
+    work.put(withoutNumbers(item as MilestoneItem, unitIn(work.get, event.meta.key)))
+}
+
+const revokeToken = (work: Work, { meta }: Event, item: Item): void => {
+  for (const change of tokenForgotten(meta.key, item, isoOf(meta.occurredAt)))
+    if ('_removed' in change) work.remove(change)
+    else work.put(change)
+}
+
+const removeActivity = (work: Work, user: string, sync: SyncItem): void => {
+  const workout = sync.activityId === null ? undefined : work.get<WorkoutItem>(workouts.key(user, sync.activityId))
+  if (workout?.ref === sync.ref) work.remove(workout)
+  work.remove(sync)
+}
+
+const withoutAthlete = ({ GSI1PK: _pk, GSI1SK: _sk, ...connection }: ConnectionItem): ConnectionItem => ({
+  ...connection,
+  athleteId: null,
+  athleteName: null,
+  backfill: { ...connection.backfill, before: null },
+  resync: { ...connection.resync, before: null },
+})
+
+const eraseAward = (work: Work, award: AwardItem): void =>
+  award.told ? work.put({ ...award, progressValueAtAward: null }) : work.remove(award)
+
+/** The milestone with the awards that events contain, and without progress. */
+const withoutNumbers = (milestone: MilestoneItem, epoch: number): MilestoneItem => {
+  const { completedAtUtc, ...rest } = milestone
+  const version = milestone._toldVersion + 1
+  return {
+    ...rest,
+    ...toldAwards(milestone._awards),
+    ...(milestone._toldCompleted ? { status: 'COMPLETED', completedAtUtc } : { status: 'ACTIVE' }),
+    epoch,
+    progressValue: 0,
+    highWaterProgress: 0,
+    percentComplete: 0,
+    partsEarned: 0,
+    version,
+    _toldVersion: version,
+  } as MilestoneItem
+}
+
+/** Closes the link of the person if its data is forgotten. */
+const closeLink = (work: Work, user: string, { epoch }: Scope): void => {
+  const connection = openConnection(work.get, user)
+  if (connection === undefined || unitOf(connection.epoch) > epoch) return
+  const { checking: _, ...rest } = connection
+  const closed = unitOf(connection.epoch)
+  const status = connection.status === 'NONE' ? 'NONE' : 'REVOKED'
+  work.put({ ...rest, status, epoch: closed, closedEpoch: closed } satisfies ConnectionItem)
+  endCalls(work)
+}
