@@ -10,7 +10,7 @@ const SEED = 1
 /** A stand-in for Strava on loopback. docs/strava-local.md describes it. */
 export const stravaLocal: LocalService = {
   name: 'strava-local',
-  about: 'Strava on loopback: OAuth, activities, webhooks, rate limits and faults',
+  about: 'run a stand-in for Strava on this machine',
   port: 18_090,
   start: async ({ port }) => {
     const strava = createLocalStrava(SEED)

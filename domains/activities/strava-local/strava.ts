@@ -9,7 +9,7 @@ import { createWebhooks, type Webhooks } from './webhooks.ts'
 
 /** The application that is registered with the service. */
 export const APPLICATION = {
-  clientId: '120475',
+  clientId: '98765',
   clientSecret: 'loopback-client-secret',
   webhookSecret: 'loopback-webhook-path',
   verifyToken: 'loopback-verify-token',

@@ -9,7 +9,7 @@ afterEach(() => strava.stop())
 
 test('the variables configure a server that uses the service', () => {
   expect(strava.variables).toEqual({
-    TRIBUTARY_STRAVA_CLIENT_ID: '120475',
+    TRIBUTARY_STRAVA_CLIENT_ID: '98765',
     TRIBUTARY_STRAVA_CLIENT_SECRET: 'loopback-client-secret',
     TRIBUTARY_STRAVA_WEBHOOK_SECRET: 'loopback-webhook-path',
     TRIBUTARY_STRAVA_VERIFY_TOKEN: 'loopback-verify-token',
