@@ -1,4 +1,5 @@
 import { json } from './answer.ts'
+import { isCallbackUrl } from './delivery.ts'
 import { choiceOf, idOf, membersOf, numberOf, textOf, type Members } from './fields.ts'
 import type { Load } from './load.ts'
 import type { Route } from './router.ts'
@@ -62,7 +63,7 @@ export const controlWebhookRoutes = (strava: LocalStrava, load: Load): readonly 
     path: '/control/subscription',
     handle: ({ body }) => {
       const callbackUrl = textOf(membersOf(body), 'callback_url', '')
-      if (!URL.canParse(callbackUrl)) throw new Error(`"callback_url" must be a URL, not "${callbackUrl}".`)
+      if (!isCallbackUrl(callbackUrl)) throw new Error(`"callback_url" must be an http:// URL, not "${callbackUrl}".`)
       strava.webhooks.subscription = { callbackUrl, createdAtS: strava.clock.seconds() }
       return json({ id: APPLICATION.subscriptionId })
     },

@@ -117,6 +117,16 @@ export const controlRoutes = (strava: LocalStrava, load: Load): readonly Route[]
     handle: () => json({ usage: strava.limits.usage(), windows: strava.counters.read() }),
   },
   {
+    method: 'PUT',
+    path: '/control/usage',
+    handle: ({ body }) => {
+      const members = membersOf(body)
+      const { quarter, day } = strava.limits.usage()
+      strava.limits.setUsage({ quarter: numberOf(members, 'quarter', quarter), day: numberOf(members, 'day', day) })
+      return json(strava.limits.usage())
+    },
+  },
+  {
     method: 'DELETE',
     path: '/control/counters',
     handle: () => {

@@ -3,7 +3,10 @@ import { request, type Agent } from 'node:http'
 /** The result of one request to the callback. `error`: no answer within the time, or no connection. */
 export type CallbackResult = { readonly status: number; readonly body: string } | { readonly error: string }
 
-/** Sends one request to the callback. Never rejects. */
+/** Whether the service can call a URL. It has no TLS. */
+export const isCallbackUrl = (text: string): boolean => URL.canParse(text) && new URL(text).protocol === 'http:'
+
+/** Sends one request to a callback for which `isCallbackUrl` is true. Never rejects. */
 export const callCallback = (
   url: URL,
   { method, body, timeoutMs, agent }: { method: string; body?: string; timeoutMs: number; agent: Agent },

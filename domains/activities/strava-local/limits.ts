@@ -4,12 +4,19 @@ import type { Settings } from './settings.ts'
 const QUARTER_MS = 900_000
 const DAY_MS = 86_400_000
 
+/** The calls of the present window of 15 minutes and of the present day. */
+export interface Usage {
+  readonly quarter: number
+  readonly day: number
+}
+
 /** The rate limits of the application. Windows begin at minutes 0, 15, 30 and 45, and at 00:00 UTC. */
 export interface RateLimits {
   /** Counts a call, also if a limit is exceeded. Returns the limit that the call exceeds. */
   count(): 'overall' | 'read' | undefined
   headers(): Readonly<Record<string, string>>
-  usage(): { readonly quarter: number; readonly day: number }
+  usage(): Usage
+  setUsage(usage: Usage): void
 }
 
 /** Every endpoint of this service is a read: Strava excludes only uploads and the creation of activities. */
@@ -41,6 +48,10 @@ export const createRateLimits = (clock: LocalClock, settings: Settings): RateLim
         'X-ReadRateLimit-Limit': settings.limits.read.join(),
         'X-ReadRateLimit-Usage': usage,
       }
+    },
+    setUsage: (usage) => {
+      roll()
+      Object.assign(counted, usage)
     },
     usage: () => {
       roll()

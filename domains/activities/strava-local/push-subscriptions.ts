@@ -1,5 +1,6 @@
 import { badRequest, json, pathNotFound, wrongSecret, type Answer } from './answer.ts'
 import { counted } from './counted.ts'
+import { isCallbackUrl } from './delivery.ts'
 import { idNumber } from './json.ts'
 import type { Call, Route } from './router.ts'
 import { APPLICATION, type LocalStrava } from './strava.ts'
@@ -25,7 +26,7 @@ const subscriptionBody = ({ callbackUrl, createdAtS }: Subscription) => {
 const subscribe = async ({ webhooks, clock }: LocalStrava, { fields }: Call): Promise<Answer> => {
   if (webhooks.subscription !== undefined) return badRequest('PushSubscription', '', 'already exists')
   const callbackUrl = fields.get('callback_url') ?? ''
-  if (!URL.canParse(callbackUrl)) return badRequest('PushSubscription', 'callback url', 'not verifiable')
+  if (!isCallbackUrl(callbackUrl)) return badRequest('PushSubscription', 'callback url', 'not verifiable')
   const error = await webhooks.challenge(callbackUrl, fields.get('verify_token') ?? '')
   if (error !== undefined) return badRequest('PushSubscription', 'callback url', error)
   webhooks.subscription = { callbackUrl, createdAtS: clock.seconds() }

@@ -100,7 +100,7 @@ export const listen = async (
       if (fault.kind === 'reset') request.socket.resetAndDestroy()
       return undefined
     }
-    if (fault?.kind === 'delay') await sleep(fault.ms ?? 0)
+    if (fault?.kind === 'delay') await sleep(fault.ms ?? 0, undefined, { ref: false })
     const respond = (): Answer | Promise<Answer> => {
       if (forced !== undefined && match?.route.isLimited !== true) return forced
       return match === undefined ? pathNotFound() : match.route.handle({ ...call, params: match.params, forced })

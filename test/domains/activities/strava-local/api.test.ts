@@ -90,6 +90,14 @@ test('activities that only the athlete sees need activity:read_all', async () =>
   expect((await strava.api(`/activities/${hidden}`, all)).body).toMatchObject({ private: true, visibility: 'only_me' })
 })
 
+test('a second grant replaces the scopes, also of tokens that exist', async () => {
+  const athlete = await strava.athlete()
+  const { access } = await strava.grant(athlete)
+  expect((await strava.api('/athlete/activities', access)).status).toBe(200)
+  await strava.grant(athlete, 'read')
+  expectError(await strava.api('/athlete/activities', access), 401, 'Authorization Error', MISSING)
+})
+
 test('an unknown activity and one of another athlete answer 404, and a path without digits too', async () => {
   const { access } = await strava.grant(await strava.athlete())
   const other = await strava.activity(await strava.athlete())

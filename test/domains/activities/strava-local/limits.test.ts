@@ -42,6 +42,17 @@ test('the read limit ends the window at its quarter of an hour', async () => {
   expect({ status: next.status, ...headersOf(next) }).toMatchObject({ status: 200, readUsage: '1,5' })
 })
 
+test('a test can set the usage: three of 100 reads are left, and then none until the next window', async () => {
+  await strava.control('PUT', '/usage', { quarter: 97, day: 412 })
+  const first = await strava.api('/athlete', access)
+  expect(headersOf(first)).toMatchObject({ readLimit: '100,1000', readUsage: '98,413' })
+  const statuses: number[] = []
+  for (let call = 0; call < 3; call++) statuses.push((await strava.api('/athlete', access)).status)
+  expect(statuses).toEqual([200, 200, 429])
+  await strava.setClock('2026-05-01T10:15:00Z')
+  expect((await strava.api('/athlete', access)).status).toBe(200)
+})
+
 test('the overall limit has an error of its own', async () => {
   await limits([1, 2_000], [100, 1_000])
   await strava.api('/athlete', access)

@@ -69,7 +69,8 @@ test('a callback that does not answer in time, or is not there, is refused', asy
   expect(await subscribe()).toEqual(callbackError('not verifiable'))
   await receiver.stop()
   expect(await subscribe()).toEqual(callbackError('not verifiable'))
-  expect(await call('POST', '', { callback_url: 'nowhere' })).toEqual(callbackError('not verifiable'))
+  for (const callbackUrl of ['nowhere', 'https://127.0.0.1/'])
+    expect(await call('POST', '', { callback_url: callbackUrl })).toEqual(callbackError('not verifiable'))
 })
 
 test('the endpoints need the credentials of the application', async () => {
