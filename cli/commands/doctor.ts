@@ -45,12 +45,14 @@ export const doctor = async (context: Context, { json }: { json?: true }): Promi
 type Check = (name: string, run: () => Promise<string> | string) => Promise<void>
 
 const checkServices = async (context: Context, config: Config, check: Check): Promise<void> => {
-  const { kafka, dynamodb, mqtt, edges, data } = config
+  const { kafka, dynamodb, mqtt, oidc, edges, data } = config
   if (isEmbedded(config)) await check('data folder', () => folder(data))
   for (const broker of kafka?.brokers ?? [])
     await check(`Kafka ${broker}`, () => checkReachable(broker, kafka?.ssl === true))
   if (dynamodb?.endpoint !== undefined) await check('DynamoDB', () => endpoint(dynamodb.endpoint ?? ''))
   if (mqtt !== 'off' && 'join' in mqtt) await check('MQTT', () => checkUrlReachable(new URL(mqtt.join.url)))
+  if (oidc !== undefined)
+    await check('OIDC issuer', async () => (await import('../../producers/access/oidc.ts')).checkIssuer(oidc.issuer))
   for (const { checks } of Object.values(edges)) for (const each of checks) await check(each.name, () => each.check())
   if (!isEmbedded(config) || isDataFolder(data)) await check('pipeline', () => pipeline(context))
 }

@@ -18,7 +18,7 @@ export const addPipelineCommands = (program: Command, run: Run): void => {
     .description('create a token and show its secret once; the program stores only the hash')
     .requiredOption('--user <id>', 'the user whose data the token gives access to')
     .option('--domain <domain>', 'the domain. Default: the first domain')
-    .option('--scopes <scopes>', 'the scopes of the token, comma separated: read, write, device', 'read,write')
+    .option('--scopes <scopes>', 'the scopes of the token, comma separated: read, write, admin, device', 'read,write')
     .option('--name <name>', 'a name for the token', 'command line')
     .addOption(json())
     .action(run(async () => (await import('../commands/token.ts')).create))

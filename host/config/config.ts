@@ -34,12 +34,21 @@ export interface JoinConfig {
   readonly share?: string
 }
 
+export interface OidcConfig {
+  readonly issuer: string
+  readonly audience: string
+}
+
 export interface Config {
   readonly data: string
   readonly http: Listen
   readonly admin: Listen
-  /** Origins of web pages that may open the WebSocket, in addition to the edge's own origin. */
+  /** Origins of web pages that may open the WebSocket and use sessions, in addition to the edge's own origin. */
   readonly origins: readonly string[]
+  /** The origin under which people reach the edge. */
+  readonly publicUrl?: string
+  /** The OIDC issuer whose JWTs authenticate people. */
+  readonly oidc?: OidcConfig
   /** `isExplicit`: the address was configured, so the program does not start without it. */
   readonly mqtt: 'off' | { readonly listen: Listen; readonly isExplicit: boolean } | { readonly join: JoinConfig }
   /** Absent: the embedded log. */
@@ -122,6 +131,13 @@ const mqttOf = (value: ValueOf, mistakes: string[]): Config['mqtt'] => {
   return chosen === 'off' ? 'off' : { listen: chosen, isExplicit: chosen !== VARIABLES.TRIBUTARY_MQTT.fallback }
 }
 
+const oidcOf = (value: ValueOf, mistakes: string[]): Pick<Config, 'oidc'> => {
+  const [issuer, audience] = [value('TRIBUTARY_OIDC_ISSUER'), value('TRIBUTARY_OIDC_AUDIENCE')]
+  if ((issuer === undefined) !== (audience === undefined))
+    mistakes.push('TRIBUTARY_OIDC_ISSUER and TRIBUTARY_OIDC_AUDIENCE go together; set both or neither.')
+  return issuer === undefined || audience === undefined ? {} : { oidc: { issuer, audience } }
+}
+
 const assemble = (value: ValueOf, mistakes: string[]): Omit<Config, 'domains' | 'edges'> => {
   const list = value('TRIBUTARY_KAFKA')
   const dynamodb = value('TRIBUTARY_DYNAMODB')
@@ -131,6 +147,7 @@ const assemble = (value: ValueOf, mistakes: string[]): Omit<Config, 'domains' | 
       'TRIBUTARY_TIMESTREAM=dynamodb stores readings in DynamoDB, but TRIBUTARY_DYNAMODB is not set; set it, or leave TRIBUTARY_TIMESTREAM unset.',
     )
   const keyEncryptionKey = value('TRIBUTARY_KEY_ENCRYPTION_KEY')
+  const publicUrl = value('TRIBUTARY_PUBLIC_URL')
   const username = value('TRIBUTARY_KAFKA_SASL_USERNAME')
   const password = value('TRIBUTARY_KAFKA_SASL_PASSWORD')
   if ((username === undefined) !== (password === undefined)) {
@@ -151,6 +168,8 @@ const assemble = (value: ValueOf, mistakes: string[]): Omit<Config, 'domains' | 
     http: value('TRIBUTARY_HTTP'),
     admin: value('TRIBUTARY_ADMIN'),
     origins: value('TRIBUTARY_ORIGINS'),
+    ...(publicUrl === undefined ? {} : { publicUrl }),
+    ...oidcOf(value, mistakes),
     mqtt: mqttOf(value, mistakes),
     ...(list === undefined ? {} : { kafka: { brokers: list, ...kafka } }),
     ...(dynamodb === undefined ? {} : { dynamodb: dynamodb === 'aws' ? {} : { endpoint: dynamodb } }),

@@ -34,8 +34,15 @@ const DESCRIPTIONS: Readonly<Record<Name, Description>> = {
   },
   TRIBUTARY_ORIGINS: {
     group: GENERAL,
-    about: 'Origins of web pages that may open the WebSocket of [live push](live.md), comma separated.',
+    about:
+      'Origins of web pages that may open the WebSocket of [live push](live.md), and that may send requests with the cookie of a [session](authentication.md#sessions), comma separated.',
     unset: 'only the origin of the edge',
+  },
+  TRIBUTARY_PUBLIC_URL: {
+    group: GENERAL,
+    about:
+      'Origin under which people reach the edge, for example `https://tributary.example`. Set it behind a proxy that ends TLS: it determines the [cookies](authentication.md#sessions), and the addresses to which outside services redirect.',
+    unset: 'the edge uses the `Host` of each request',
   },
   TRIBUTARY_LOG_LEVEL: {
     group: GENERAL,
@@ -93,6 +100,13 @@ const DESCRIPTIONS: Readonly<Record<Name, Description>> = {
       '32 bytes in base64 or hex. Encrypts the keys of people that DynamoDB stores ([forgetting a person](operating.md#forgetting-a-person)).',
     unset: 'DynamoDB stores the keys without encryption',
   },
+  TRIBUTARY_OIDC_ISSUER: {
+    group: PEOPLE,
+    about:
+      'OIDC issuer whose JWTs authenticate people, exactly as its JWTs name it ([authentication](authentication.md#jwts-of-an-oidc-issuer)). Set the audience too.',
+    unset: 'the edge accepts no JWTs',
+  },
+  TRIBUTARY_OIDC_AUDIENCE: { group: PEOPLE, about: 'Audience (`aud`) that a JWT must have.', unset: 'none' },
   TRIBUTARY_QUOTA_READS: { group: LIMITS, about: 'Read requests per person and UTC day. `off`: no limit.' },
   TRIBUTARY_QUOTA_WRITES: { group: LIMITS, about: 'Writing requests per person and UTC day. `off`: no limit.' },
   TRIBUTARY_RATE_LIMIT: {

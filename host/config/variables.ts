@@ -80,6 +80,27 @@ const origins: Parse<readonly string[]> = (text) => {
   return list
 }
 
+const origin: Parse<string | undefined> = (text) => {
+  const given = URL.canParse(text) ? new URL(text) : undefined
+  if (given === undefined || !/^https?:$/.test(given.protocol) || given.origin !== text)
+    throw new Mistake(
+      'is not an origin; write for example https://tributary.example, without a path or a slash at the end',
+    )
+  return text
+}
+
+const LOOPBACK = /^(127(\.\d{1,3}){3}|localhost|\[::1\])$/
+
+/** Accepts the exact name of an issuer. A slash at the end belongs to the name. Without TLS, others could replace the keys of the issuer. */
+const issuer: Parse<string | undefined> = (text) => {
+  const given = URL.canParse(text) ? new URL(text) : undefined
+  if (given === undefined || given.search !== '' || given.hash !== '' || given.username !== '')
+    throw new Mistake('is not the URL of an issuer; write for example https://id.example')
+  if (given.protocol !== 'https:' && !(given.protocol === 'http:' && LOOPBACK.test(given.hostname)))
+    throw new Mistake('is not an https URL; only an issuer on this machine can use http')
+  return text
+}
+
 const seriesEndpoint: Parse<string | undefined> = (text) => {
   if (text === 'dynamodb') return text
   try {
@@ -123,6 +144,7 @@ export const VARIABLES = {
   TRIBUTARY_HTTP: variable(listen, { host: '127.0.0.1', port: 8080 }),
   TRIBUTARY_ADMIN: variable(listen, { host: '127.0.0.1', port: 8081 }),
   TRIBUTARY_ORIGINS: variable(origins, []),
+  TRIBUTARY_PUBLIC_URL: variable(origin, undefined),
   TRIBUTARY_MQTT: variable<'off' | Listen | OutsideBroker>(mqtt, { host: '127.0.0.1', port: 1883 }),
   TRIBUTARY_MQTT_USERNAME: variable(text, undefined),
   TRIBUTARY_MQTT_PASSWORD: secret(),
@@ -138,6 +160,8 @@ export const VARIABLES = {
   TRIBUTARY_DYNAMODB: variable(endpoint, undefined),
   TRIBUTARY_TIMESTREAM: variable(seriesEndpoint, undefined),
   TRIBUTARY_KEY_ENCRYPTION_KEY: secret(keyText),
+  TRIBUTARY_OIDC_ISSUER: variable(issuer, undefined),
+  TRIBUTARY_OIDC_AUDIENCE: variable(text, undefined),
   TRIBUTARY_QUOTA_READS: variable(limit, null),
   TRIBUTARY_QUOTA_WRITES: variable(limit, null),
   TRIBUTARY_RATE_LIMIT: variable(limit, 6_000),

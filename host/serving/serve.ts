@@ -20,6 +20,8 @@ import type { Domain } from '../../projections/projection.ts'
 import type { Pipeline } from '../../processors/engine/run/pipeline.ts'
 import type { Runtime } from '../wiring/runtime.ts'
 import { liveParts } from '../wiring/live.ts'
+import { openSignIn } from '../wiring/sign-in.ts'
+import type { SignIn } from '../../producers/http/sign-in.ts'
 import type { Measured, SpentUnits } from './metrics.ts'
 import { withFurther } from '../wiring/further.ts'
 import { behindIn, readinessOf } from './readiness.ts'
@@ -70,7 +72,12 @@ export const openEdge = async (runtime: Runtime, { edge, processor, live, logger
   const adminUrl = await listenAdmin(admin, runtime.config.admin)
   const domains = edge ? edgesOf(runtime, logger) : []
   const app = edge
-    ? publicEdge(runtime, { domains, logger, live: live ? await liveParts(runtime, domains) : undefined })
+    ? publicEdge(runtime, {
+        domains,
+        logger,
+        live: live ? await liveParts(runtime, domains) : undefined,
+        signIn: await openSignIn(runtime, logger),
+      })
     : undefined
   const devices = await openDevices(runtime, {
     domains,
@@ -154,12 +161,10 @@ interface Public {
   readonly domains: readonly DomainEdge[]
   readonly logger: Logger
   readonly live: LiveParts | undefined
+  readonly signIn: SignIn
 }
 
-const publicEdge = (
-  { clock, config, metrics, sessions }: Runtime,
-  { domains, logger, live }: Public,
-): FastifyInstance =>
+const publicEdge = ({ clock, config, metrics }: Runtime, { domains, logger, live, signIn }: Public): FastifyInstance =>
   createEdge({
     domains,
     clock,
@@ -175,7 +180,8 @@ const publicEdge = (
     version: version(),
     logger,
     report: metrics.report,
-    signIn: { sessions, origins: config.origins, schemes: [] },
+    publicUrl: config.publicUrl,
+    signIn,
     live,
   })
 

@@ -31,6 +31,25 @@ describe('the configuration', () => {
     expect(config.series).toEqual({ kind: 'embedded' })
   })
 
+  test('an OIDC issuer needs an audience and https, and keeps the slash at its end', () => {
+    const audience = { TRIBUTARY_OIDC_AUDIENCE: 'tributary' }
+    const issuerOf = (issuer: string) => readConfig({ TRIBUTARY_OIDC_ISSUER: issuer, ...audience }).oidc
+    expect(issuerOf('https://id.example/')).toEqual({ issuer: 'https://id.example/', audience: 'tributary' })
+    expect(issuerOf('http://127.0.0.1:9000')).toEqual({ issuer: 'http://127.0.0.1:9000', audience: 'tributary' })
+    expect(readConfig({}).oidc).toBeUndefined()
+    expect(mistakesOf({ TRIBUTARY_OIDC_ISSUER: 'https://id.example' })).toContain('go together')
+    expect(mistakesOf(audience)).toContain('go together')
+    for (const issuer of ['http://id.example', 'id.example', 'https://id.example?a=b', 'https://me@id.example'])
+      expect(mistakesOf({ TRIBUTARY_OIDC_ISSUER: issuer, ...audience })).toContain('TRIBUTARY_OIDC_ISSUER')
+  })
+
+  test('the public address is an origin', () => {
+    const publicUrl = 'https://tributary.example'
+    expect(readConfig({ TRIBUTARY_PUBLIC_URL: publicUrl }).publicUrl).toBe(publicUrl)
+    for (const wrong of [`${publicUrl}/`, `${publicUrl}/app`, 'tributary.example', 'ftp://tributary.example'])
+      expect(mistakesOf({ TRIBUTARY_PUBLIC_URL: wrong })).toContain('TRIBUTARY_PUBLIC_URL is not an origin')
+  })
+
   test('a token can send 6,000 requests per minute, unless the variable sets another limit or switches it off', () => {
     expect(readConfig({}).rateLimit).toBe(6_000)
     expect(readConfig({ TRIBUTARY_RATE_LIMIT: '100' }).rateLimit).toBe(100)
