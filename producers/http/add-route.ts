@@ -49,6 +49,7 @@ export const addRoute = (scope: FastifyInstance, route: Route, { domain, deps, c
       ...(route.alsoFor && { alsoFor: route.alsoFor }),
       ...(route.ofSeries && { ofSeries: route.ofSeries }),
       ...('perform' in route && { isAction: true }),
+      ...(constraints && { isOfProgram: true }),
     },
     ...('bodyLimit' in route && { bodyLimit: route.bodyLimit }),
     handler: (request, reply) => {

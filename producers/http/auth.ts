@@ -113,14 +113,7 @@ export const createAuthentication = (parts: AuthenticationParts): Authentication
     const answering = await serving()
     if (isMetered(quota))
       enforceQuota(quota, await answering.reader.get(access.usageKey(person.user, utcDay(now))), { kind, now })
-    return {
-      ...person,
-      domain,
-      patId: null,
-      scopes: OWN_SCOPES,
-      ...readBy(answering),
-      lastUsedAt: undefined,
-    }
+    return { ...person, domain, patId: null, scopes: OWN_SCOPES, ...readBy(answering), lastUsedAt: undefined }
   }
   const ofRequest: Authentication['ofRequest'] = async (request, need) => {
     const { authorization } = request

@@ -7,6 +7,7 @@ import type { Json } from './asyncapi.ts'
 import { createAuthentication, utcDay, type Access, type AuthenticatedCaller, type ServingGeneration } from './auth.ts'
 import { addRoute, callOf, SOURCE } from './add-route.ts'
 import { afterOf, badReference } from './headers.ts'
+import { noteAnswers, type Note, type Noting } from './notes.ts'
 import { Problem } from './problem.ts'
 import type { Call, Route } from './route.ts'
 import type { PresentedRequest, Scheme } from './scheme.ts'
@@ -39,6 +40,8 @@ export interface DomainEdge {
   readonly live?: LiveSpec
   /** The devices that send messages over MQTT. Absent if the domain has none. */
   readonly devices?: DeviceSpec
+  /** Returns an event that records a request, after its answer. Absent: the domain records no requests. */
+  readonly noted?: Note
   /** True if the folds of the domain derive events. Then `Tributary-After` also waits for the derived events. */
   readonly derives?: true
   /** Further channels of the AsyncAPI document, such as those of devices. */
@@ -55,6 +58,8 @@ declare module 'fastify' {
     caller: AuthenticatedCaller | null
     /** The event that the request appended. Null if it appended none. */
     appended: { readonly id: string; readonly type: string } | null
+    /** The code of the Problem with which the request was answered. */
+    problem: string | null
     receivedAt: number
   }
   interface FastifyContextConfig {
@@ -63,10 +68,16 @@ declare module 'fastify' {
     ofSeries?: true
     /** The route is an action: it ignores `Idempotency-Key` and `Prefer`. */
     isAction?: true
+    /** The route belongs to no domain: every domain has it, on the same path. */
+    isOfProgram?: true
   }
 }
 
-export const registerDomain = async (scope: FastifyInstance, domain: DomainEdge, deps: EdgeDeps): Promise<void> => {
+export const registerDomain = async (
+  scope: FastifyInstance,
+  domain: DomainEdge,
+  { deps, noting }: { deps: EdgeDeps; noting: readonly Noting[] },
+): Promise<void> => {
   const { clock, limits } = deps
   const schemes = [...(domain.schemes ?? []), ...schemesOf(deps)]
   const authentication = createAuthentication({
@@ -103,6 +114,7 @@ export const registerDomain = async (scope: FastifyInstance, domain: DomainEdge,
         .then(() => done(), done)
   })
   recordUsage(scope, domain, deps)
+  noteAnswers(scope, domain.name, noting)
   if (limits.rate) await scope.register(rateLimit, rateOptions(limits.rate))
   for (const route of domain.routes) addRoute(scope, route, { domain, deps })
   // The routes of the first domain have no constraint: they also answer requests whose token names none of the other domains.

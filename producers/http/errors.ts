@@ -23,6 +23,7 @@ export const answerError = (
 
 export const sendProblem = (reply: FastifyReply, problem: Problem): FastifyReply => {
   const event = reply.getHeader('tributary-event')
+  reply.request.problem = problem.code
   return reply
     .code(problem.status)
     .headers(problem.headers)

@@ -12,6 +12,7 @@ import { answerError, sendProblem } from './errors.ts'
 import { parseBody } from './json.ts'
 import { closeSockets, PROTOCOL, type LiveParts } from './live.ts'
 import { refuseOtherMethods, collectMethods } from './methods.ts'
+import { createNotes, type Noting } from './notes.ts'
 import { Problem } from './problem.ts'
 import { checkRoutes } from './route-checks.ts'
 import type { SignIn } from './sign-in.ts'
@@ -104,6 +105,7 @@ export const createEdge = (deps: EdgeDeps): FastifyInstance => {
   })
   app.decorateRequest('caller', null)
   app.decorateRequest('appended', null)
+  app.decorateRequest('problem', null)
   app.decorateRequest('receivedAt', 0)
   app.setErrorHandler(answerError)
   app.setNotFoundHandler((request, reply) =>
@@ -121,13 +123,29 @@ export const createEdge = (deps: EdgeDeps): FastifyInstance => {
       options: { maxPayload: MESSAGE_LIMIT, handleProtocols: (offered) => offered.has(PROTOCOL) && PROTOCOL },
     })
   app.register(swagger, { openapi: openapi(deps), transform: described })
+  const noting = notingOf(app, deps)
   for (const domain of deps.domains) {
-    app.register((scope) => registerDomain(scope, domain, deps))
-    app.register((scope) => registerWebhooks(scope, domain, deps))
+    app.register((scope) => registerDomain(scope, domain, { deps, noting }))
+    app.register((scope) => registerWebhooks(scope, domain, { deps, noting }))
   }
   app.register((scope) => addDocs(scope, deps))
   app.register((scope) => refuseOtherMethods(scope, methods))
   return app
+}
+
+/** The domains that record requests. The server waits for their events when it closes. */
+const notingOf = (app: FastifyInstance, { domains, report }: EdgeDeps): readonly Noting[] => {
+  const noting = domains.flatMap(({ name: domain, noted: note, commands }) => {
+    if (note === undefined) return []
+    const notes = createNotes({
+      commands,
+      lost: (error, count) => app.log.warn({ err: error, count, domain }, 'events that record requests were lost'),
+      appended: ({ type, meta: { source } }) => report?.appended({ domain, source, type }),
+    })
+    return [{ domain, note, notes }]
+  })
+  app.addHook('onClose', async () => void (await Promise.all(noting.map(({ notes }) => notes.settled()))))
+  return noting
 }
 
 /**

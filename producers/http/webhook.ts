@@ -4,6 +4,7 @@ import type { Reader } from '../../projections/table.ts'
 import { tooSlow } from '../commands.ts'
 import { deadlineAfter } from '../deadline.ts'
 import type { DomainEdge } from './domain.ts'
+import { noteAnswers, type Noting } from './notes.ts'
 import { Problem } from './problem.ts'
 import type { EdgeDeps } from './server.ts'
 
@@ -48,12 +49,18 @@ export interface WebhookCall {
 }
 
 /** Adds the webhooks of a domain. The domain's tokens, quotas and rate limits do not apply to webhooks. */
-export const registerWebhooks = async (scope: FastifyInstance, domain: DomainEdge, deps: EdgeDeps): Promise<void> => {
+export const registerWebhooks = async (
+  scope: FastifyInstance,
+  domain: DomainEdge,
+  { deps, noting }: { deps: EdgeDeps; noting: readonly Noting[] },
+): Promise<void> => {
   readAnyJson(scope)
+  noteAnswers(scope, domain.name, noting)
   for (const hook of domain.webhooks ?? []) {
     const shared = {
       url: hook.url,
       onRequest: (request: FastifyRequest, _reply: FastifyReply, done: (error?: Error) => void) => {
+        request.receivedAt = deps.clock.now()
         try {
           hook.authenticate(request)
           done()
