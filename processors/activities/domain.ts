@@ -1,3 +1,4 @@
+import { logKeyOf } from '../../projections/activities/keys.ts'
 import { SPORT_MAP, sportsOf, type SportMap } from '../../projections/activities/sports.ts'
 import { activitiesTable } from '../../projections/activities/table.ts'
 import { NOTHING, projection, type Domain } from '../../projections/projection.ts'
@@ -69,6 +70,7 @@ export const activitiesWith = (map: SportMap): Domain => {
     name: 'activities',
     topic: 'activities.events',
     table: activitiesTable,
+    partitions: { keyIn: logKeyOf, example: 'USER#ada or MODEL#rocket' },
     foldVersion: FOLDS * 100 + map.version,
     keyedByPeople: Object.keys(activities.folds).filter((type) => !KEYED_BY_OTHERS.some((other) => other === type)),
     personal: activitiesPersonalItems,
