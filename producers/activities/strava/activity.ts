@@ -1,25 +1,6 @@
+import type { ActivityFetchedPersonal } from '../../../schemas/generated/activities.ts'
 import { memberOf, textMember } from '../../json-member.ts'
 import { stravaId } from './json.ts'
-
-/** An activity of Strava, in the units of our events. */
-export interface StravaActivity {
-  readonly activityId: string
-  readonly name: string
-  /** `sport_type`, or `type` if there is none. */
-  readonly sportType: string
-  /** Epoch milliseconds. */
-  readonly startDate: number
-  /** The local time at the start, as epoch milliseconds of the same time in UTC. */
-  readonly startDateLocal: number
-  readonly utcOffsetS: number
-  /** Strava hides the start: the local time is midnight and one second. */
-  readonly hidden: boolean
-  readonly distanceDm: number
-  readonly elevationDm: number
-  readonly movingS: number
-  readonly elapsedS: number
-  readonly visibility: string
-}
 
 const DAY_MS = 86_400_000
 const HIDDEN_AT_MS = 1_000
@@ -29,8 +10,8 @@ const MOST_SECONDS = 2_000_000_000
 const MOST_OFFSET_S = 86_400
 const MOST_NAME = 500
 
-/** Reads an activity or a summary of an activity. Undefined if it has no id or no start. An absent distance or gain counts as 0. */
-export const readActivity = (value: unknown): StravaActivity | undefined => {
+/** Reads an activity or a summary of an activity, in the units of our events. Undefined if it has no id or no start. An absent distance or gain counts as 0. */
+export const readActivity = (value: unknown): ActivityFetchedPersonal | undefined => {
   const activityId = stravaId(memberOf(value, 'id'))
   const startDate = Date.parse(textMember(value, 'start_date'))
   if (activityId === undefined || !Number.isFinite(startDate)) return undefined
@@ -48,7 +29,7 @@ export const readActivity = (value: unknown): StravaActivity | undefined => {
     elevationDm: decimetres(numberIn(value, 'total_elevation_gain', MOST_METRES)),
     movingS: Math.trunc(numberIn(value, 'moving_time', MOST_SECONDS)),
     elapsedS: Math.trunc(numberIn(value, 'elapsed_time', MOST_SECONDS)),
-    visibility: textMember(value, 'visibility') || (memberOf(value, 'private') === true ? 'only_me' : 'everyone'),
+    visibility: textMember(value, 'visibility') || (memberOf(value, 'private') === true ? 'only_me' : null),
   }
 }
 

@@ -1,6 +1,7 @@
 import type { ReportedUse } from '../../../projections/ask.ts'
 import { memberOf, textMember } from '../../json-member.ts'
-import { readActivity, type StravaActivity } from './activity.ts'
+import type { ActivityFetchedPersonal } from '../../../schemas/generated/activities.ts'
+import { readActivity } from './activity.ts'
 import { failureOf, type StravaFailure } from './failure.ts'
 import { parseStravaJson, stravaId } from './json.ts'
 import { useAtLimit, useIn } from './limits.ts'
@@ -46,9 +47,13 @@ interface CallOptions {
 /** Calls Strava. No call throws: a broken connection is a failure of the kind `unavailable`. */
 export interface StravaClient {
   athlete(access: string, options?: CallOptions): Promise<StravaAnswer<Athlete>>
-  activity(access: string, id: string, options?: CallOptions): Promise<StravaAnswer<StravaActivity>>
+  activity(access: string, id: string, options?: CallOptions): Promise<StravaAnswer<ActivityFetchedPersonal>>
   /** The activities that began before this time, the latest first. At most `PAGE_SIZE`. `beforeS`: epoch seconds. */
-  activities(access: string, beforeS: number, options?: CallOptions): Promise<StravaAnswer<readonly StravaActivity[]>>
+  activities(
+    access: string,
+    beforeS: number,
+    options?: CallOptions,
+  ): Promise<StravaAnswer<readonly ActivityFetchedPersonal[]>>
   /** Exchanges the code of the callback for tokens. */
   exchange(code: string): Promise<StravaAnswer<GrantedTokens>>
   refresh(refreshToken: string, options?: CallOptions): Promise<StravaAnswer<TokenPair>>
@@ -156,9 +161,9 @@ const readAthlete = (body: unknown): Athlete | undefined => {
 
 const MOST_NAME = 200
 
-/** Undefined if the body is not a list, or if one of its activities cannot be read. */
-const readActivities = (body: unknown): readonly StravaActivity[] | undefined => {
-  if (!Array.isArray(body)) return undefined
+/** Undefined if the body is not a list of at most `PAGE_SIZE`, or if one of its activities cannot be read. */
+const readActivities = (body: unknown): readonly ActivityFetchedPersonal[] | undefined => {
+  if (!Array.isArray(body) || body.length > PAGE_SIZE) return undefined
   const activities = body.map(readActivity).filter((activity) => activity !== undefined)
   return activities.length === body.length ? activities : undefined
 }
