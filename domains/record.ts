@@ -1,4 +1,5 @@
 import type { DomainEdge } from '../producers/http/domain.ts'
+import type { UserSessions } from '../producers/access/sessions.ts'
 import type { AppendRules } from '../producers/append-rules.ts'
 import type { Demo } from '../producers/demo/demo.ts'
 import type { Exporter } from '../producers/exporting.ts'
@@ -84,7 +85,11 @@ export interface ConfiguredEdge {
 }
 
 /** The functions that the program gives to an edge. */
-export type EdgeOutside = Pick<Outside, 'failed' | 'clock'>
+export interface EdgeOutside extends Pick<Outside, 'failed' | 'secrets' | 'clock'> {
+  readonly sessions: UserSessions
+  /** The origin under which people reach this server, for example `https://tributary.example`. Undefined: not configured. */
+  readonly publicUrl: string | undefined
+}
 
 /** The functions that the program gives to handlers of asks. */
 export interface Outside {

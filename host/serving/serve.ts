@@ -129,13 +129,23 @@ const measured = async (runtime: Runtime, pipeline: Pipeline): Promise<Measured>
   return { ...status, units: status.generations.flatMap(({ generation }) => unitsOf(generation)) }
 }
 
-const edgesOf = ({ pipelines, clock, config, metrics }: Runtime, logger: Logger): readonly DomainEdge[] => {
+const edgesOf = (
+  { pipelines, clock, config, metrics, keys, sessions }: Runtime,
+  logger: Logger,
+): readonly DomainEdge[] => {
   const outsideFailed = (error: unknown): void => logger.warn({ err: error }, 'an outside service did not answer')
+  const outside: EdgeOutside = {
+    failed: outsideFailed,
+    secrets: keys.store.secrets,
+    sessions,
+    clock,
+    publicUrl: config.publicUrl,
+  }
   return [...pipelines.values()]
     .flatMap(
       (pipeline) =>
         domainEdge(pipeline, {
-          edge: edgeIn(config, pipeline.domain, { failed: outsideFailed, clock }),
+          edge: edgeIn(config, pipeline.domain, outside),
           now: clock.now,
           isEmbedded: config.kafka === undefined,
           failed: (error) => metrics.observer.failed(pipeline.domain.name, error),

@@ -1,17 +1,12 @@
-import { hash, timingSafeEqual } from 'node:crypto'
-import type { Secrets } from '../../processors/engine/ports/secrets.ts'
+import { hash, randomBytes } from 'node:crypto'
+import { memberOf } from '../json-member.ts'
+import type { UserSessions } from '../access/sessions.ts'
+import { sameHash } from '../http/auth.ts'
 
-const NAME = 'connect'
+const PREFIX = 'strava-connect '
 const BYTES = 32
+/** The lifetime of a state and of its cookie. */
 export const CONNECT_SECONDS = 600
-
-/** The latest attempt of a person to connect. Only hashes are stored. */
-interface StoredState {
-  readonly state: string
-  readonly cookie: string
-  /** Epoch milliseconds. */
-  readonly until: number
-}
 
 /** The values that `GET /strava/connect` gives to Strava and to the browser. */
 export interface NewState {
@@ -19,58 +14,36 @@ export interface NewState {
   readonly cookie: string
 }
 
-/** The `state` of OAuth: it is bound to a person and a browser, is valid for 10 minutes and once. A new attempt replaces the previous one. */
+/** The `state` of OAuth: it is bound to a person and a browser, and is valid once and for 10 minutes. */
 export interface ConnectStates {
   create(user: string, now: number): Promise<NewState>
-  /** True if this is the state of the person's latest attempt. `cookie` undefined: the caller did not send a cookie but a token of the person. */
-  redeem(
-    user: string,
-    shown: { readonly state: string; readonly cookie: string | undefined },
-    now: number,
-  ): Promise<boolean>
+  /**
+   * True if the state was created for this person. `cookie`: the cookie of the browser; undefined if the caller did not send a cookie but a token
+   * of the person.
+   */
+  redeem(user: string, shown: { readonly state: string; readonly cookie: string | undefined }): Promise<boolean>
 }
 
-/** `subjectOf`: the subject of a person's secrets. */
-export const createConnectStates = ({
-  secrets,
-  randomBytes,
-  subjectOf,
-}: {
-  readonly secrets: Secrets
-  readonly randomBytes: (size: number) => Uint8Array
-  readonly subjectOf: (user: string) => string
-}): ConnectStates => {
-  const random = (): string => Buffer.from(randomBytes(BYTES)).toString('base64url')
-  return {
-    async create(user, now) {
-      const [state, cookie] = [random(), random()]
-      const stored: StoredState = { state: hashOf(state), cookie: hashOf(cookie), until: now + CONNECT_SECONDS * 1000 }
-      let expect = (await secrets.read(subjectOf(user), NAME))?.version ?? 0
-      for (;;) {
-        const conflict = await secrets.write(subjectOf(user), NAME, { expect, value: JSON.stringify(stored) })
-        if (conflict === undefined) return { state, cookie }
-        expect = conflict.version
-      }
-    },
-    async redeem(user, shown, now) {
-      const secret = await secrets.read(subjectOf(user), NAME)
-      if (secret === undefined) return false
-      const { state, cookie, until } = JSON.parse(secret.value) as StoredState
-      const fits =
-        isSame(hashOf(shown.state), state) && (shown.cookie === undefined || isSame(hashOf(shown.cookie), cookie))
-      if (!fits || until <= now) return false
-      // Of two requests with the same state, only one replaces this version.
-      const used: StoredState = { state: '', cookie: '', until: 0 }
-      const conflict = await secrets.write(subjectOf(user), NAME, {
-        expect: secret.version,
-        value: JSON.stringify(used),
-      })
-      return conflict === undefined
-    },
-  }
-}
+export const createConnectStates = (sessions: Pick<UserSessions, 'putOnce' | 'takeOnce'>): ConnectStates => ({
+  async create(user, now) {
+    const [state, cookie] = [random(), random()]
+    await sessions.putOnce(
+      PREFIX + state,
+      JSON.stringify({ user, cookie: hashOf(cookie) }),
+      now + CONNECT_SECONDS * 1000,
+    )
+    return { state, cookie }
+  },
+  async redeem(user, { state, cookie }) {
+    const value = await sessions.takeOnce(PREFIX + state)
+    if (value === undefined) return false
+    const stored: unknown = JSON.parse(value)
+    return (
+      memberOf(stored, 'user') === user &&
+      (cookie === undefined || sameHash(String(memberOf(stored, 'cookie')), hashOf(cookie)))
+    )
+  },
+})
 
+const random = (): string => randomBytes(BYTES).toString('base64url')
 const hashOf = (text: string): string => hash('sha256', text, 'hex')
-
-const isSame = (given: string, stored: string): boolean =>
-  given.length === stored.length && timingSafeEqual(Buffer.from(given, 'latin1'), Buffer.from(stored, 'latin1'))

@@ -10,7 +10,7 @@ const BASE32 = 'abcdefghijklmnopqrstuvwxyz234567'
 /** Computes the names that stand for ids of Strava in log keys, item keys and asks. */
 export interface Refs {
   /** Returns 26 characters. Without the pepper of this program, nobody can find the id that belongs to them. */
-  of(kind: 'athlete' | 'activity' | 'updates', id: string): string
+  of(kind: 'athlete' | 'activity' | 'updates' | 'ip', id: string): string
 }
 
 /** Returns a function that reads the pepper of the program when it is first called. The first process creates the pepper. */

@@ -1,6 +1,5 @@
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import type { DomainRecord, Edge } from '../../domains/record.ts'
-import type { Clock } from '../../processors/engine/ports/clock.ts'
 import { mintToken, type Scope } from '../../producers/access/pat.ts'
 import type { DomainEdge } from '../../producers/http/domain.ts'
 import type { TrackedSeries } from '../../producers/http/route.ts'
@@ -10,6 +9,7 @@ import type { Domain } from '../../projections/projection.ts'
 import type { NamedSchema } from '../../schemas/avro.ts'
 import type { Event } from '../../schemas/event.ts'
 import { metaOf, NOON } from '../event.ts'
+import { memoryOutside } from './outside.ts'
 import { createMemoryPipeline, type MemoryPipeline } from './pipeline.ts'
 
 /** Limits for tests: no rate limit, no quota, no usage events, and a command waits 50 ms for its outcome. */
@@ -121,10 +121,8 @@ export const patIssued = (user: string, scopes: readonly Scope[], hash: string):
   personal: { name: 'test' },
 })
 
-const TEST_CLOCK: Clock = { now: () => NOON, sleep: () => Promise.resolve() }
-
 /** The edge of a record, with no outside service configured. Undefined if the domain has no edge. */
 export const edgeOf = ({ edge }: Pick<DomainRecord, 'edge'>): Edge | undefined =>
   edge !== undefined && 'configure' in edge
-    ? edge.configure({}, []).edge({ failed: () => {}, clock: TEST_CLOCK })
+    ? edge.configure({}, []).edge(memoryOutside({ now: () => NOON, sleep: () => Promise.resolve() }))
     : edge

@@ -9,7 +9,8 @@ import { derivedId } from '../../ids.ts'
 import type { Refs } from '../refs.ts'
 import type { StravaCalls } from '../strava-calls.ts'
 import type { StravaClient } from '../strava/client.ts'
-import { TOKENS, type StoredTokens } from '../tokens.ts'
+import { secretRefOf } from '../secret-ref.ts'
+import type { StoredTokens } from '../tokens.ts'
 
 /** The functions that the handlers of asks use. */
 export interface AskParts {
@@ -51,9 +52,6 @@ export const heldUntil = ({ connection: { status } }: Link, now: number): number
 type DataOf<T extends ActivitiesEvent['type']> = Extract<ActivitiesEvent, Event<T>>['data']
 
 export const answer = <T extends ActivitiesEvent['type']>(type: T, data: DataOf<T>): AskAnswer => ({ type, data })
-
-/** The name of the secret in events. */
-export const secretRefOf = (subject: string): string => `${subject}/${TOKENS}`
 
 /**
  * The event that records a refresh, if the connection does not show it yet. A crash can lose the event of an earlier refresh, so the versions are

@@ -1,38 +1,40 @@
-import { randomBytes } from 'node:crypto'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { createConnectStates, type ConnectStates, type NewState } from '../../../producers/activities/connect-states.ts'
-import { memorySecrets } from './memory-secrets.ts'
+import { NOON } from '../../../testing/event.ts'
+import { memorySessions } from '../../../testing/edge/outside.ts'
 
-const NOW = Date.parse('2026-11-16T10:00:00Z')
+let now: number
 let states: ConnectStates
 let made: NewState
 
 beforeEach(async () => {
-  states = createConnectStates({ secrets: memorySecrets(), randomBytes, subjectOf: (user) => `${user}~activities` })
-  made = await states.create('ada', NOW)
+  now = NOON
+  states = createConnectStates(memorySessions({ now: () => now }))
+  made = await states.create('ada', now)
 })
 
 describe('a state', () => {
   test('is accepted once, from the browser that has its cookie', async () => {
-    const results = await Promise.all([states.redeem('ada', made, NOW), states.redeem('ada', made, NOW)])
+    const results = await Promise.all([states.redeem('ada', made), states.redeem('ada', made)])
     expect(results.sort()).toEqual([false, true])
-    expect(await states.redeem('ada', made, NOW)).toBe(false)
   })
 
-  test('is accepted without a cookie from a client with a token', async () => {
-    expect(await states.redeem('ada', { state: made.state, cookie: undefined }, NOW)).toBe(true)
+  test('is accepted without a cookie from a client with a token of the person', async () => {
+    expect(await states.redeem('ada', { state: made.state, cookie: undefined })).toBe(true)
   })
 
-  test('is refused with another cookie, for another person, changed, empty, after 10 minutes, and after a new attempt', async () => {
-    expect(await states.redeem('ada', { ...made, cookie: 'x' }, NOW)).toBe(false)
-    expect(await states.redeem('ada', { ...made, cookie: '' }, NOW)).toBe(false)
-    expect(await states.redeem('bob', made, NOW)).toBe(false)
-    expect(await states.redeem('ada', { ...made, state: `${made.state}x` }, NOW)).toBe(false)
-    expect(await states.redeem('ada', { state: '', cookie: '' }, NOW)).toBe(false)
-    expect(await states.redeem('ada', made, NOW + 600_000)).toBe(false)
-    const later = await states.create('ada', NOW)
-    expect(await states.redeem('ada', made, NOW)).toBe(false)
-    expect(await states.redeem('ada', later, NOW + 599_999)).toBe(true)
-    expect(await states.redeem('ada', { state: '', cookie: '' }, NOW)).toBe(false)
+  test.each([
+    ['with another cookie', 'ada', { cookie: 'x' }],
+    ['with an empty cookie', 'ada', { cookie: '' }],
+    ['by another person', 'bob', {}],
+    ['if it was changed', 'ada', { state: 'x' }],
+    ['if it is empty', 'ada', { state: '' }],
+  ])('is refused %s', async (_, user, changes) => {
+    expect(await states.redeem(user, { ...made, ...changes })).toBe(false)
+  })
+
+  test('ends after 10 minutes', async () => {
+    now += 600_000
+    expect(await states.redeem('ada', made)).toBe(false)
   })
 })

@@ -148,7 +148,7 @@ export const openOutside = async (tokens: Partial<StoredTokens> = {}): Promise<A
         expiresAtUtc: '',
         linkedAtUtc: '',
         backfill: LISTING,
-        resync: { ...LISTING, missing: [] },
+        resync: { run: 1, page: 0, before: null, done: false, missing: [], handled: 0 },
         ...more,
       } satisfies ConnectionItem),
     addSync: (ref, activityId) =>
@@ -167,7 +167,7 @@ export const openOutside = async (tokens: Partial<StoredTokens> = {}): Promise<A
       }),
     addLedger: (month, ...entries) =>
       put(
-        { ...ledgers.key(ADA), epoch: 1, first: month, last: month, count: entries.length, pages: {} },
+        { ...ledgers.key(ADA), epoch: 1, first: month, last: month, months: { [month]: 1 } },
         { ...ledgerPages.key(ADA, month), epoch: 1, entries },
       ),
     call: async (kind, body) => {
