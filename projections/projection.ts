@@ -101,7 +101,10 @@ export interface PersonalItems {
 export interface Partitions {
   /** Every partition that contains items of one log key. Absent if the log key does not determine all of its partitions. */
   readonly of?: (key: string) => readonly string[]
-  /** The log key from which an item, or every item of a partition, is derived. Undefined if it cannot be determined. */
+  /**
+   * The log key from which all items of a partition are derived. Undefined if the partition key does not determine it. With `item`: the log key
+   * from which this item is derived. The engine parks an event whose fold uses an item of another log key (fault `foreign-item`).
+   */
   readonly keyIn: (pk: string, item?: Item) => string | undefined
   /** A partition key for error texts, such as `USER#ada`. */
   readonly example: string

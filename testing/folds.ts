@@ -1,4 +1,5 @@
 import { expect } from 'vitest'
+import { createOwnItems } from '../processors/engine/fold/own-items.ts'
 import { isExpired, keyOf, type Item, type Key, type Stored } from '../projections/item.ts'
 import type { Domain, Get, Projection, Result, Timer } from '../projections/projection.ts'
 import type { Event } from '../schemas/event.ts'
@@ -60,7 +61,7 @@ export interface FoldedExample {
 
 /**
  * Folds the events of a domain one by one, without an engine. Throws if a fold breaks a law. A fold must not change an item that it read, read
- * or write an item of another projection, write an item of another log key or the same item twice, or change items and refuse the event.
+ * or write an item of another projection or of another log key, write the same item twice, or change items and refuse the event.
  * `nameOf` returns the name of an item in expectations. Default: `PK / SK`.
  */
 export const foldsOf = (ownDomain: Domain, nameOf: (key: Key) => string = fullName): Folds => {
@@ -111,11 +112,14 @@ const foldBy = (projection: Projection, { table, event, position, domain, onRead
   const written = writers.get(table) ?? new Map<string, string>()
   writers.set(table, written)
   const isOwn = (key: Key): boolean => (written.get(keyOf(key)) ?? projection.name) === projection.name
+  const ownItems = createOwnItems(domain)
+  const find = (key: Key): Stored | undefined => table.get(keyOf(key))
   const get: Get = <I extends Item>(key: Key) => {
     if (Object.keys(key).length !== 2) throw new Error(`get expects PK and SK only: ${JSON.stringify(key)}`)
     if (!isOwn(key)) throw new Error(`${projection.name} reads an item of another projection: ${JSON.stringify(key)}`)
     onRead(key)
-    const item = table.get(keyOf(key))
+    ownItems.requireRead(key, event.meta.key, find)
+    const item = find(key)
     return item === undefined || isExpired(item, domain.table.ttl, event.meta.occurredAt)
       ? undefined
       : (item as Item as I)
@@ -126,13 +130,10 @@ const foldBy = (projection: Projection, { table, event, position, domain, onRead
     const { PK, SK } = change
     insist(isOwn({ PK, SK }), `${projection.name} writes an item of another projection: ${PK} ${SK}`)
     insist(!('_pos' in change), `A fold must not write _pos: ${PK} ${SK}`)
+    ownItems.requireWrite(change, event.meta.key, find)
     written.set(keyOf(change), projection.name)
     if ('_removed' in change) table.delete(keyOf(change))
-    else {
-      const key = domain.partitions.keyIn(PK, change)
-      insist(key === event.meta.key, `An event of ${event.meta.key} writes an item of ${String(key)}: ${PK} ${SK}`)
-      table.set(keyOf(change), deepFreeze({ ...change, _pos: position }))
-    }
+    else table.set(keyOf(change), deepFreeze({ ...change, _pos: position }))
   }
   return result
 }

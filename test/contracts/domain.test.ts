@@ -254,6 +254,16 @@ const MISTAKES: readonly (readonly [mistake: string, rule: string, parts: () => 
       partitions: { keyIn: (pk, item) => String(item?.['by'] ?? userIn(pk)) },
     }),
   ],
+  [
+    "a fold that reads another person's item",
+    TOTAL,
+    () => ({
+      fold: (event, get) => {
+        const sum = ['ada', 'bob'].reduce((count, person) => count + (get<CountItem>(countKey(person))?.count ?? 0), 1)
+        return { items: [{ ...countKey(event.meta.key), count: sum, countedIds: [], at: '', last: '' }] }
+      },
+    }),
+  ],
   ['a fold that keeps its state beside the table', BATCHES, () => ({ fold: countedInProcess() })],
   [
     'two indexes of one name',

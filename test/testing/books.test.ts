@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { domainContract, eventOf, foldsOf, openMemoryEdge, edgeOf, send, simulateDomain } from '../../api/testing.ts'
-import { projection, removed, workloadOf, type Domain, type Result } from '../../api/domain.ts'
+import { projection, removed, workloadOf, type Domain, type Get, type Result } from '../../api/domain.ts'
 import { booksRecord, type BookFinished } from './books/record.ts'
 
 const finished = (key: string, bookId: string, pages = 100): BookFinished =>
@@ -33,8 +33,14 @@ describe('given, when, then', () => {
   })
 
   const itemOf = (user: string) => ({ PK: `USER#${user}`, SK: 'BOOK#emma' })
-  test.each<[law: string, results: readonly ((event: BookFinished) => Result)[], message: RegExp]>([
-    ['writes an item of another log key', [() => ({ items: [itemOf('bob')] })], /writes an item of bob/],
+  test.each<[law: string, results: readonly ((event: BookFinished, get: Get) => Result)[], message: RegExp]>([
+    ['writes an item of another log key', [() => ({ items: [itemOf('bob')] })], /uses .* of the log key "bob"/],
+    ['removes an item of another log key', [() => ({ items: [removed(itemOf('bob'))] })], /of the log key "bob"/],
+    [
+      'reads an item of another log key',
+      [(_, get) => ({ items: [get({ PK: 'USER#bob', SK: 'BOOK#emma' }) ?? itemOf('ada')] })],
+      /uses .* of the log key "bob"/,
+    ],
     ['writes a key twice', [() => ({ items: [itemOf('ada'), itemOf('ada')] })], /a key twice/],
     [
       'refuses an event and changes an item',

@@ -1,10 +1,10 @@
-import { decide, decidersOf, type Decider } from '../../processors/engine/fold/decide.ts'
+import { createDecide, decidersOf, type Decider } from '../../processors/engine/fold/decide.ts'
 import type { NewRecord, Position } from '../../processors/engine/ports/log.ts'
 import type { OutboxRow } from '../../processors/engine/outgoing/outbox.ts'
 import { rowRulesOf } from '../../processors/engine/outgoing/row-rules.ts'
 import { createCommands, type Commands } from '../../producers/commands.ts'
-import { isExpired, keyOf, type Item, type Key } from '../../projections/item.ts'
-import type { Change, Domain, Get, Outcome } from '../../projections/projection.ts'
+import { keyOf, type Item } from '../../projections/item.ts'
+import type { Change, Domain, Outcome } from '../../projections/projection.ts'
 import { openCodec, type Codec } from '../../schemas/codec.ts'
 import type { NamedSchema } from '../../schemas/avro.ts'
 import type { Event } from '../../schemas/event.ts'
@@ -59,7 +59,6 @@ export const createMemoryPipeline = ({ clock, domain, also = [], schemas }: Memo
   const codec = codecOf(domain, schemas)
   const foldingOf = (folded: Domain): Folding => ({
     ...createMemoryTable(clock.now, folded.table),
-    ttl: folded.table.ttl,
     deciders: decidersOf(folded, rowRulesOf(folded, codec)),
   })
   const main = foldingOf(domain)
@@ -133,17 +132,12 @@ export const createMemoryPipeline = ({ clock, domain, also = [], schemas }: Memo
 }
 
 interface Folding extends MemoryTable {
-  readonly ttl: string
   readonly deciders: readonly Decider[]
 }
 
 /** The decisions about an event, one after the other: the changes of each decision must be applied before the next one is requested. */
-function* decisionsOf({ items, ttl, deciders }: Folding, event: Event, offset: number) {
-  const get: Get = <I extends Item>(key: Key) => {
-    const item = items.get(keyOf(key))
-    return item && !isExpired(item, ttl, event.meta.recordedAt) ? (item as I) : undefined
-  }
+function* decisionsOf({ items, deciders }: Folding, event: Event, offset: number) {
   for (const decider of deciders)
     if (decider.projection.folds[event.type] !== undefined)
-      yield { decider, ...decide(decider, { partition: 0, offset, event }, get) }
+      yield { decider, ...createDecide(decider, (key) => items.get(keyOf(key)))({ partition: 0, offset, event }) }
 }

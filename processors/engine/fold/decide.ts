@@ -1,4 +1,4 @@
-import type { Item, Key } from '../../../projections/item.ts'
+import { isExpired, type Item, type Key } from '../../../projections/item.ts'
 import {
   MAX_CHANGES,
   type Change,
@@ -11,8 +11,10 @@ import {
 import { NOTHING_DUE, type Due, type OutgoingRows } from '../../../projections/outgoing-rows.ts'
 import type { Point } from '../../../projections/series.ts'
 import { HASHED_KEY, type Event } from '../../../schemas/event.ts'
+import type { KeyOf } from '../../../projections/entity.ts'
 import type { Position } from '../ports/log.ts'
 import { idempotencyKey, outcomeKey } from './keys.ts'
+import { createOwnItems, type Find, type OwnItems } from './own-items.ts'
 
 /** A decoded event and its position in the log. */
 export interface LoggedEvent extends Position {
@@ -49,6 +51,7 @@ export interface Decider extends RowRules {
   readonly decides: ReadonlySet<string>
   /** The name of the table's TTL attribute. */
   readonly ttl: string
+  readonly ownItems: OwnItems
 }
 
 const DAY_SECONDS = 24 * 60 * 60
@@ -57,32 +60,66 @@ const NO_CHANGES: readonly Change[] = []
 const NO_POINTS: readonly Point[] = []
 
 /** Returns one decider (projection and rules) per projection. The first projection that folds an event type decides the outcome of its events. */
-export const decidersOf = ({ projections, table }: Domain, rules: RowRules): readonly Decider[] => {
+export const decidersOf = (domain: Domain, rules: RowRules): readonly Decider[] => {
+  const { projections, table } = domain
+  const ownItems = createOwnItems(domain)
   const decided = new Set<string>()
   return projections.map((projection) => {
     const decides = new Set(Object.keys(projection.folds).filter((type) => !decided.has(type)))
     for (const type of decides) decided.add(type)
-    return { projection, decides, ttl: table.ttl, ...rules }
+    return { projection, decides, ttl: table.ttl, ownItems, ...rules }
   })
 }
 
-/** Decides the outcome and the changes of an event from the items that `get` returns. A pure function: each replay makes the same decision. */
-export const decide = (decider: Decider, logged: LoggedEvent, get: Get): Decision => {
+/** Decides the outcome and the changes of an event from the stored items. A pure function: each replay makes the same decision. */
+export type Decide = (logged: LoggedEvent) => Decision
+
+interface Reading {
+  readonly find: Find
+  /** Reads an item as it is visible at the time of the event: an expired item and a tombstone are absent. */
+  readonly get: Get
+  /** As `get`, for folds. Fault: `foreign-item` if the item belongs to another log key. */
+  readonly getOwn: Get
+}
+
+/** Creates the functions that read items once, and not per event, because a rebuild decides millions of events. */
+export const createDecide = (decider: Decider, find: Find): Decide => {
+  const { ownItems, ttl } = decider
+  let at = 0
+  let logKey = ''
+  const get: Get = <I extends Item>(key: Key) => {
+    const item = find(key)
+    return item === undefined || isExpired(item, ttl, at) ? undefined : (item as I)
+  }
+  const getOwn: Get = <I extends Item>(key: KeyOf<I>) => {
+    ownItems.requireRead(key, logKey, find)
+    return get(key)
+  }
+  const reading = { find, get, getOwn }
+  return (logged) => {
+    at = logged.event.meta.recordedAt
+    logKey = logged.event.meta.key
+    return decide(decider, logged, reading)
+  }
+}
+
+const decide = (decider: Decider, logged: LoggedEvent, reading: Reading): Decision => {
   const request = decider.decides.has(logged.event.type) ? logged.event.meta.request : null
-  if (request === null) return judge(decider, logged, get)
+  if (request === null) return judge(decider, logged, reading)
   const key = idempotencyKey(logged.event.meta.actorId ?? '', request.key, logged.event.meta.key)
-  const earlier = get<RememberedRequest>(key)
+  const earlier = reading.get<RememberedRequest>(key)
   if (earlier !== undefined) return repeatedRequest(decider, logged, earlier)
-  const decision = judge(decider, logged, get)
+  const decision = judge(decider, logged, reading)
   const remembered = requestRow(decider, logged, { key, outcome: decision.outcome })
   return { ...decision, changes: [...decision.changes, remembered] }
 }
 
-const judge = (decider: Decider, logged: LoggedEvent, get: Get): Decision => {
-  const result = decider.projection.folds[logged.event.type]?.(logged.event, get) ?? {}
+const judge = (decider: Decider, logged: LoggedEvent, { find, get, getOwn }: Reading): Decision => {
+  const result = decider.projection.folds[logged.event.type]?.(logged.event, getOwn) ?? {}
   if (result.refusal !== undefined) return notApplied(decider, logged, { kind: 'refused', refusal: result.refusal })
   if (result.duplicate) return notApplied(decider, logged, { kind: 'duplicate', of: logged.event.meta.eventId })
   const items = result.items ?? NO_CHANGES
+  for (const change of items) decider.ownItems.requireWrite(change, logged.event.meta.key, find)
   const { derived, timers, asks } = result
   const rows =
     derived === undefined && timers === undefined && asks === undefined

@@ -1,10 +1,10 @@
 import { earliest, NOTHING_DUE, type Due } from '../../../projections/outgoing-rows.ts'
-import { isExpired, stamped, type Item, type Key, type Stored } from '../../../projections/item.ts'
-import type { Change, Get, Outcome } from '../../../projections/projection.ts'
+import { stamped, type Item, type Key, type Stored } from '../../../projections/item.ts'
+import type { Change, Outcome } from '../../../projections/projection.ts'
 import { isRetriable } from '../../../schemas/fault.ts'
 import type { Versioned } from '../ports/series.ts'
 import { MAX_ACTIONS, MAX_CHUNK_BYTES, type Chunk, type Write } from '../ports/store.ts'
-import { decide, type Decider, type LoggedEvent } from './decide.ts'
+import { createDecide, type Decider, type LoggedEvent } from './decide.ts'
 import { isOutcome } from './keys.ts'
 
 /** Consecutive events of one log key, for one projection. */
@@ -53,17 +53,14 @@ export const foldSpan = ({ decider, events }: KeySpan, cache: ItemCache): Folded
   const chunks = createChunks(decider)
   const first = events[0]?.offset ?? 0
   let newest = -1
-  let at = 0
   let due = NOTHING_DUE
 
   const noted = (entry: Entry): Entry => {
     if (entry.now !== undefined && entry.now._pos > newest) newest = entry.now._pos
     return entry
   }
-  const get: Get = <I extends Item>(key: Key) => {
-    const { now } = noted(entries.of(key))
-    return now === undefined || isExpired(now, decider.ttl, at) ? undefined : (now as Item as I)
-  }
+  const find = (key: Key): Stored | undefined => noted(entries.of(key)).now
+  const decide = createDecide(decider, find)
   const result = (poison?: FoldedSpan['poison']): FoldedSpan => ({
     chunks: entries.misses.length > 0 ? [] : chunks.close(),
     outcomes,
@@ -76,9 +73,8 @@ export const foldSpan = ({ decider, events }: KeySpan, cache: ItemCache): Folded
 
   for (const logged of events) {
     newest = -1
-    at = logged.event.meta.recordedAt
     try {
-      const decision = decide(decider, logged, get)
+      const decision = decide(logged)
       const touched = decision.changes.map((change) => noted(entries.of(change)))
       const isApplied = newest >= logged.offset
       // The changes are added before the outcome is recorded. `add` throws if an item is too large: then the event is poison and has no outcome.

@@ -1,9 +1,9 @@
-import { isExpired, isTombstone, keyOf, stamped, type Item, type Key, type Stored } from '../../../projections/item.ts'
-import type { Domain, Get, Outcome } from '../../../projections/projection.ts'
+import { isTombstone, keyOf, stamped, type Item, type Key, type Stored } from '../../../projections/item.ts'
+import type { Domain, Outcome } from '../../../projections/projection.ts'
 import type { Codec } from '../../../schemas/codec.ts'
 import type { Event } from '../../../schemas/event.ts'
 import { messageOf } from '../../../schemas/fault.ts'
-import { APPLIED, decide, decidersOf, type Decider } from '../fold/decide.ts'
+import { APPLIED, createDecide, decidersOf, type Decider } from '../fold/decide.ts'
 import type { Parked } from '../poison/parked-entry.ts'
 import type { Store } from '../ports/store.ts'
 import { rowRulesOf } from '../outgoing/row-rules.ts'
@@ -86,12 +86,8 @@ const tryOne = (deciders: readonly Decider[], event: Event, state: State): Outco
   let outcome: Outcome | undefined
   for (const decider of deciders) {
     if (decider.projection.folds[event.type] === undefined) continue
-    const get: Get = <I extends Item>(key: Key) => {
-      const item = state.find(key)
-      return item === undefined || isExpired(item, decider.ttl, event.meta.recordedAt) ? undefined : (item as Item as I)
-    }
     try {
-      const decision = decide(decider, { partition: 0, offset: OFFSET, event }, get)
+      const decision = createDecide(decider, state.find)({ partition: 0, offset: OFFSET, event })
       if (decision.outcome.kind !== 'applied') return decision.outcome
       for (const change of decision.changes) decider.measure(change)
       for (const change of decision.changes)

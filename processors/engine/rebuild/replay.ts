@@ -1,7 +1,6 @@
-import { isExpired, type Item, type Key } from '../../../projections/item.ts'
-import type { Change, Get, Outcome } from '../../../projections/projection.ts'
+import type { Change, Outcome } from '../../../projections/projection.ts'
 import { isRetriable } from '../../../schemas/fault.ts'
-import { APPLIED, decide, decidersOf, type Decider, type LoggedEvent } from '../fold/decide.ts'
+import { APPLIED, createDecide, decidersOf, type Decide, type Decider, type LoggedEvent } from '../fold/decide.ts'
 import { readRecord, type Poison } from '../fold/sort.ts'
 import type { UnsentEvents } from '../generations/generation.ts'
 import { rowRulesOf, type IsOutgoing } from '../outgoing/row-rules.ts'
@@ -58,16 +57,13 @@ export const createReplay = (
   { items, points, parked, parkedBefore, through }: Folding,
 ): Replay => {
   const rules = rowRulesOf(domain, codec, onlyUnsent(unsent))
-  const deciders = decidersOf(domain, rules)
+  const deciders = decidersOf(domain, rules).map((decider) => ({
+    ...decider,
+    decide: createDecide(decider, items.find),
+  }))
   const parkedEntries = new Map(
     parkedBefore.map((entry) => [parkedName(entry), { entry: { ...entry, through }, behind: 0 }]),
   )
-  const { ttl } = domain.table
-  let at = 0
-  const get: Get = <I extends Item>(key: Key) => {
-    const item = items.find(key)
-    return item === undefined || isExpired(item, ttl, at) ? undefined : (item as Item as I)
-  }
   const park = (poison: Poison): Outcome => {
     const entry = parkedFrom(poison, through)
     parkedEntries.set(parkedName(entry), { entry: { ...entry, _pos: entry.offset }, behind: 0 })
@@ -88,13 +84,17 @@ export const createReplay = (
     }
   }
   /** Folds one event for one projection. Undefined if the projection does not fold the event. */
-  const foldOne = (decider: Decider, logged: LoggedEvent, discarded: LogRecord['discarded']): Outcome | undefined => {
+  const foldOne = (
+    decider: Decider & { readonly decide: Decide },
+    logged: LoggedEvent,
+    discarded: LogRecord['discarded'],
+  ): Outcome | undefined => {
     const { meta, type } = logged.event
     const { name, folds } = decider.projection
     if (folds[type] === undefined || discarded?.includes(name) === true) return undefined
     if (skipIfParked(name, meta.key)) return BEHIND
     try {
-      const { outcome, changes, points: decided } = decide(decider, logged, get)
+      const { outcome, changes, points: decided } = decider.decide(logged)
       apply(changes, { items, offset: logged.offset, measure: decider.measure })
       for (const point of decided) points.add({ ...point, version: logged.offset + 1 })
       return outcome
@@ -117,7 +117,6 @@ export const createReplay = (
     const logged = readRecord(codec, record)
     if (logged === 'discarded') return { outcome: DISCARDED }
     if ('error' in logged) return { outcome: park(logged) }
-    at = logged.event.meta.recordedAt
     let outcome = APPLIED
     for (const decider of deciders) {
       const found = foldOne(decider, logged, record.discarded)

@@ -27,7 +27,7 @@ export const ledger: Domain = {
   name: 'ledger',
   topic: 'ledger.events',
   table: { name: 'ledger', ttl: 'ttl', indexes: [] },
-  partitions: { keyIn: (pk) => pk.slice('ACCOUNT#'.length), example: 'ACCOUNT#a' },
+  partitions: { keyIn: (pk) => pk.slice(pk.indexOf('#') + 1), example: 'ACCOUNT#a' },
   foldVersion: 1,
   asks: { read: {}, write: { changes: true } },
   projections: [
