@@ -6,7 +6,7 @@ export type {
   ConfiguredEdge,
   DomainRecord,
   Edge,
-  EdgeOutside,
+  Outside,
   LocalService,
   RunningService,
   ServiceCheck,
@@ -103,6 +103,8 @@ export type {
 export { optional, shape } from '../producers/http/shape.ts'
 export type { Shape } from '../producers/http/shape.ts'
 export type { OpenSession, PresentedRequest, Profile, Recognised, Scheme } from '../producers/http/scheme.ts'
+export type { UserSessions } from '../producers/access/sessions.ts'
+export type { Secret, Secrets } from '../processors/engine/ports/secrets.ts'
 export type { Webhook, WebhookCall } from '../producers/http/webhook.ts'
 export { derivedId } from '../producers/ids.ts'
 export type { Connection, ConnectionStorage, LiveSpec } from '../producers/live/spec.ts'

@@ -22,6 +22,8 @@ export { PROPERTY_SEED, propertyRuns, inputCount } from '../testing/property-run
 // The edge
 export { edgeOf, openMemoryEdge, OPEN_LIMITS } from '../testing/edge/edge.ts'
 export type { MemoryEdge, MemoryEdgeOptions } from '../testing/edge/edge.ts'
+export { memoryOutside } from '../testing/edge/outside.ts'
+export type { MemoryOutside } from '../testing/edge/outside.ts'
 export { send } from '../testing/edge/request.ts'
 export type { AnswerBody, EdgeAnswer, EdgeRequest } from '../testing/edge/request.ts'
 

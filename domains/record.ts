@@ -1,6 +1,6 @@
 import type { DomainEdge } from '../producers/http/domain.ts'
-import type { UserSessions } from '../producers/access/sessions.ts'
 import type { AppendRules } from '../producers/append-rules.ts'
+import type { UserSessions } from '../producers/access/sessions.ts'
 import type { Demo } from '../producers/demo/demo.ts'
 import type { Exporter } from '../producers/exporting.ts'
 import type { Values, Variables } from '../producers/variables.ts'
@@ -77,24 +77,22 @@ export interface ConfigurableEdge {
 /** The result of `configure` of a ConfigurableEdge. */
 export interface ConfiguredEdge {
   /** Returns the edge. If an outside service does not answer, the edge calls `outside.failed` with the error. */
-  edge(outside: EdgeOutside): Edge
+  edge(outside: Outside): Edge
   /** Returns the handlers of the asks that the domain's folds return. Absent: the asks of the domain wait until a configured process calls them. */
   asks?(outside: Outside): AskHandlers
   /** The checks of `tributary doctor` for the outside services that are configured. */
   readonly checks: readonly ServiceCheck[]
 }
 
-/** The functions that the program gives to an edge. */
-export interface EdgeOutside extends Pick<Outside, 'failed' | 'secrets' | 'clock'> {
-  readonly sessions: UserSessions
-  /** The origin under which people reach this server, for example `https://tributary.example`. Undefined: not configured. */
-  readonly publicUrl: string | undefined
-}
-
-/** The functions that the program gives to handlers of asks. */
+/** The functions that the program gives to an edge and to handlers of asks. */
 export interface Outside {
+  /** Reports that an outside service did not answer. */
   readonly failed: (error: unknown) => void
   readonly secrets: Secrets
+  /** Ends sessions of people, and stores values that can be used once, such as the state of an OAuth request. */
+  readonly sessions: UserSessions
+  /** The origin under which people reach the edge, for addresses to which outside services redirect. Undefined: not configured. */
+  readonly publicUrl: string | undefined
   /** The rate budget of one outside service. `name` is unique in the program. */
   budget(name: string, windows: readonly RateWindow[]): CallBudget
   readonly clock: Clock

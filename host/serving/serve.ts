@@ -15,11 +15,12 @@ import { openDevices } from '../wiring/devices.ts'
 import { cannotListen } from './listen.ts'
 import type { Config } from '../config/config.ts'
 import type { Listen } from '../config/variables.ts'
-import type { Edge, EdgeOutside } from '../../domains/record.ts'
+import type { Edge, Outside } from '../../domains/record.ts'
 import type { Domain } from '../../projections/projection.ts'
 import type { Pipeline } from '../../processors/engine/run/pipeline.ts'
 import type { Runtime } from '../wiring/runtime.ts'
 import { liveParts } from '../wiring/live.ts'
+import { outsideOf } from '../wiring/outside.ts'
 import { openSignIn } from '../wiring/sign-in.ts'
 import type { SignIn } from '../../producers/http/sign-in.ts'
 import type { Measured, SpentUnits } from './metrics.ts'
@@ -129,18 +130,9 @@ const measured = async (runtime: Runtime, pipeline: Pipeline): Promise<Measured>
   return { ...status, units: status.generations.flatMap(({ generation }) => unitsOf(generation)) }
 }
 
-const edgesOf = (
-  { pipelines, clock, config, metrics, keys, sessions }: Runtime,
-  logger: Logger,
-): readonly DomainEdge[] => {
-  const outsideFailed = (error: unknown): void => logger.warn({ err: error }, 'an outside service did not answer')
-  const outside: EdgeOutside = {
-    failed: outsideFailed,
-    secrets: keys.store.secrets,
-    sessions,
-    clock,
-    publicUrl: config.publicUrl,
-  }
+const edgesOf = (runtime: Runtime, logger: Logger): readonly DomainEdge[] => {
+  const { pipelines, clock, config, metrics } = runtime
+  const outside = outsideOf(runtime, logger)
   return [...pipelines.values()]
     .flatMap(
       (pipeline) =>
@@ -161,7 +153,7 @@ const edgesOf = (
 }
 
 /** Returns the edge of a domain. Undefined if the domain has no edge, or only folds the log of another domain. */
-const edgeIn = ({ domains, edges }: Config, { name }: Domain, outside: EdgeOutside): Edge | undefined => {
+const edgeIn = ({ domains, edges }: Config, { name }: Domain, outside: Outside): Edge | undefined => {
   const { edge } = domains.recordOf(name)
   if (edge === undefined || domains.isFurther(name)) return undefined
   return 'configure' in edge ? edges[name]?.edge(outside) : edge

@@ -9,11 +9,13 @@ import { systemClock } from '../../processors/adapters/system-clock.ts'
 import { createCommandRecords, type CommandRecords } from '../ipc/command-record.ts'
 import { createProcessName } from './process-name.ts'
 import type { Config } from '../config/config.ts'
+import type { Outside } from '../../domains/record.ts'
 import { unknownDomain } from '../../domains/domains.ts'
 import { lockFolder } from '../folder/folder.ts'
 import type { FolderLock } from '../folder/folder.ts'
 import { createMetrics } from '../serving/metrics.ts'
 import type { Metrics } from '../serving/metrics.ts'
+import { createOutside } from './outside.ts'
 import { openKeys, type Keys } from './sealing.ts'
 import { createSessions } from './sessions.ts'
 import type { Sessions } from '../../producers/access/sessions.ts'
@@ -34,8 +36,8 @@ export interface Runtime {
   readonly metrics: Metrics
   /** The store of the ledger. */
   readonly ledger: Store
-  /** The name of this run of this process. */
-  readonly processName: string
+  /** The functions that edges and handlers of asks get. */
+  readonly outside: Omit<Outside, 'failed'>
   /** Records of the commands of operators that ran in other processes. A server takes these records and logs them. */
   readonly records: CommandRecords
   /** The lock and the socket of the data folder. Undefined if the log and the items are services. */
@@ -132,17 +134,18 @@ const openLocked = async (
     await closeAll().catch(() => undefined)
     throw error
   }
+  const sessions = createSessions({ stores: adapters.stores, clock })
   let closing: Promise<void> | undefined
   return {
     config,
     clock,
     adapters,
     keys,
-    sessions: createSessions({ stores: adapters.stores, clock }),
+    sessions,
     pipelines,
     metrics,
     ledger,
-    processName,
+    outside: createOutside({ config, keys, ledger, clock, processName, sessions }),
     records,
     folderLock,
     where: {},

@@ -1,44 +1,62 @@
-import type { EdgeOutside } from '../../domains/record.ts'
-import type { Clock } from '../../processors/engine/ports/clock.ts'
+import type { Outside } from '../../domains/record.ts'
 import type { Secret, Secrets } from '../../processors/engine/ports/secrets.ts'
 import type { UserSessions } from '../../producers/access/sessions.ts'
+import { NOON } from '../event.ts'
 
-/** The functions that the program gives to an edge, in memory. No public URL is configured, and errors of outside services are ignored. */
-export const memoryOutside = (clock: Clock): EdgeOutside => ({
-  failed: () => {},
-  secrets: memorySecrets(),
-  sessions: memorySessions(clock),
-  clock,
-  publicUrl: undefined,
-})
+/** The functions that the program gives to an edge and to handlers of asks, in memory. */
+export interface MemoryOutside extends Outside {
+  /** The errors that were reported with `failed`. */
+  readonly failures: unknown[]
+  /** The users whose sessions were ended. */
+  readonly endedSessions: string[]
+}
 
-const memorySecrets = (): Secrets => {
-  const stored = new Map<string, Secret>()
-  const nameOf = (subject: string, name: string) => `${subject}\n${name}`
+/** Secrets and values to be used once are in memory. A rate budget allows every call. Default clock: it is always `NOON`. */
+export const memoryOutside = (given: Partial<Outside> = {}): MemoryOutside => {
+  const [failures, endedSessions]: [unknown[], string[]] = [[], []]
+  const clock = given.clock ?? { now: () => NOON, sleep: () => Promise.resolve() }
   return {
-    read: async (subject, name) => stored.get(nameOf(subject, name)),
-    write: async (subject, name, { expect, value }) => {
-      const present = stored.get(nameOf(subject, name))
-      if ((present?.version ?? 0) !== expect) return present ?? { version: 0, value: '' }
-      stored.set(nameOf(subject, name), { version: expect + 1, value })
-      return undefined
-    },
-    drop: async (subject, name) => void stored.delete(nameOf(subject, name)),
+    failed: (error) => void failures.push(error),
+    secrets: memorySecrets(),
+    sessions: memorySessions(clock, endedSessions),
+    publicUrl: undefined,
+    budget: () => ({
+      take: async () => undefined,
+      heldUntil: async () => undefined,
+      report: async () => undefined,
+      pause: async () => undefined,
+    }),
+    ...given,
+    clock,
+    failures,
+    endedSessions,
   }
 }
 
-/** Sessions of which the test knows only who has none any more, and values that can be taken once. */
-export const memorySessions = ({ now }: Pick<Clock, 'now'>): UserSessions & { readonly ended: string[] } => {
-  const values = new Map<string, { readonly value: string; readonly expiresAt: number }>()
-  const ended: string[] = []
+const memorySecrets = (): Secrets => {
+  const stored = new Map<string, Secret>()
+  const keyOf = (subject: string, name: string) => JSON.stringify([subject, name])
   return {
-    ended,
+    read: async (subject, name) => stored.get(keyOf(subject, name)),
+    async write(subject, name, { expect, value }) {
+      const known = stored.get(keyOf(subject, name))
+      if ((known?.version ?? 0) !== expect) return known ?? { version: 0, value: '' }
+      stored.set(keyOf(subject, name), { version: expect + 1, value })
+      return undefined
+    },
+    drop: async (subject, name) => void stored.delete(keyOf(subject, name)),
+  }
+}
+
+const memorySessions = (clock: { now(): number }, ended: string[]): UserSessions => {
+  const values = new Map<string, { readonly value: string; readonly expiresAt: number }>()
+  return {
     endAll: async (user) => void ended.push(user),
     putOnce: async (key, value, expiresAt) => void values.set(key, { value, expiresAt }),
-    takeOnce: async (key) => {
+    async takeOnce(key) {
       const found = values.get(key)
       values.delete(key)
-      return found !== undefined && found.expiresAt > now() ? found.value : undefined
+      return found !== undefined && found.expiresAt > clock.now() ? found.value : undefined
     },
   }
 }

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { createConnectStates, type ConnectStates, type NewState } from '../../../producers/activities/connect-states.ts'
 import { NOON } from '../../../testing/event.ts'
-import { memorySessions } from '../../../testing/edge/outside.ts'
+import { memoryOutside } from '../../../testing/edge/outside.ts'
 
 let now: number
 let states: ConnectStates
@@ -9,7 +9,7 @@ let made: NewState
 
 beforeEach(async () => {
   now = NOON
-  states = createConnectStates(memorySessions({ now: () => now }))
+  states = createConnectStates(memoryOutside({ clock: { now: () => now, sleep: () => Promise.resolve() } }).sessions)
   made = await states.create('ada', now)
 })
 
