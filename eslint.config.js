@@ -84,7 +84,7 @@ const chapters = {
   outgoing: ['ports', 'fold', 'rows', 'timing'],
   asks: ['ports', 'rows', 'timing', 'outgoing'],
   generations: ['ports', 'fold', 'rows', 'timing', 'poison', 'outgoing', 'asks'],
-  rebuild: ['ports', 'fold', 'timing', 'poison', 'outgoing', 'generations'],
+  rebuild: ['ports', 'fold', 'timing', 'poison', 'outgoing', 'asks', 'generations'],
   proof: ['ports', 'fold', 'poison', 'outgoing', 'asks', 'generations', 'rebuild'],
   run: ['ports', 'fold', 'rows', 'timing', 'poison', 'outgoing', 'asks', 'generations'],
   people: ['ports', 'rows', 'outgoing', 'run'],

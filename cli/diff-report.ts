@@ -9,7 +9,10 @@ import type { Output } from './output.ts'
 import type { PointChange, PointsDiffed } from './diff-points.ts'
 import type { DomainAccess } from '../host/ipc/domain-access.ts'
 
-export interface DiffReport extends Pick<Diffed, 'kinds' | 'sample' | 'bookkeeping' | 'moving' | 'own'> {
+export interface DiffReport extends Pick<
+  Diffed,
+  'kinds' | 'sample' | 'bookkeeping' | 'moving' | 'own' | 'changingAsks'
+> {
   readonly domain: string
   readonly generation: number
   readonly foldVersion: number
@@ -47,7 +50,7 @@ export const reportOf = async (
   access: DomainAccess,
   { generation, against, diffed, points, sample }: ReportParts,
 ): Promise<DiffReport> => {
-  const { kinds, decisions, unknownDecisions, positions, bookkeeping, moving, own } = diffed
+  const { kinds, decisions, unknownDecisions, positions, bookkeeping, moving, own, changingAsks } = diffed
   const described: DescribedDecision[] = []
   for (const decision of decisions.slice(0, sample)) described.push(await describeDecision(access, decision))
   return {
@@ -62,6 +65,7 @@ export const reportOf = async (
     bookkeeping,
     moving,
     own,
+    changingAsks,
     ...(points && { points }),
     differs:
       decisions.length > 0 ||
@@ -154,6 +158,10 @@ export const reportText = (
       dim(
         `${counted(bookkeeping, 'item')} ${bookkeeping === 1 ? 'differs' : 'differ'} only in the event that changed them last`,
       ),
+    )
+  if (report.changingAsks > 0)
+    lines.push(
+      `after a flip, ${counted(report.changingAsks, 'call')} of outside services that ${report.changingAsks === 1 ? 'changes' : 'change'} something will wait for an operator (tributary asks)`,
     )
   if (moving > 0) lines.push(dim(`${counted(moving, 'item')} changed during every comparison; run the command again`))
   return lines.join('\n')

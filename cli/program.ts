@@ -8,6 +8,7 @@ import { version } from '../host/config/version.ts'
 import { EXIT } from './output.ts'
 import type { Exit } from './output.ts'
 import type { Action, Run, ToolAction } from './program/action.ts'
+import { addAsksCommands } from './program/asks-commands.ts'
 import { addBackupCommands } from './program/backup-commands.ts'
 import { addDataCommands } from './program/data-commands.ts'
 import { addForgetCommand } from './program/forget-command.ts'
@@ -74,6 +75,7 @@ export const createProgram = (context: UnloadedContext, exit: (code: Exit) => vo
   addReadingCommands(program, run)
   addGenerationCommands(program, run)
   addParkedCommands(program, run)
+  addAsksCommands(program, run)
   addForgetCommand(program, run)
   addBackupCommands(program, run)
   addToolCommands(program, run)

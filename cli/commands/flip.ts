@@ -2,6 +2,7 @@ import type { Generation } from '../../processors/engine/generations/generation.
 import { Fault } from '../../schemas/fault.ts'
 import type { Context } from '../context.ts'
 import { flipTo } from '../../host/serving/flipping.ts'
+import { waitingAsksText } from '../../host/serving/domain-status.ts'
 import { EXIT } from '../output.ts'
 import type { Exit } from '../output.ts'
 import { forEachDomain } from '../../host/ipc/domain-access.ts'
@@ -24,19 +25,22 @@ export const flip = async (
   await forEachDomain(context, domain, async (access) => {
     const generations = await access.control.generations(domain)
     const target = to ?? newest(access, generations)
-    const { before, isUnfollowed } = await flipTo(access, target, {
+    const { before, isUnfollowed, waitingAsks } = await flipTo(access, target, {
       signal,
       output,
       acceptParked: acceptParked === true,
       acceptUnfollowed: acceptUnfollowed === true,
     })
-    if (json === true) output.line(JSON.stringify({ domain, generation: target, before, standsStill: isUnfollowed }))
+    if (json === true)
+      output.line(JSON.stringify({ domain, generation: target, before, standsStill: isUnfollowed, waitingAsks }))
     else
       output.line(
         before === target
           ? `generation ${target} of ${domain} is already serving`
           : `generation ${target} of ${domain} serves; generation ${before} stays. To flip back: tributary flip ${domain} --to ${before}`,
       )
+    const waiting = waitingAsksText(domain, waitingAsks)
+    if (waiting !== undefined) output.note(waiting)
     if (isUnfollowed) output.note(notFollowedText(access, generations, target))
   })
   return EXIT.fine

@@ -29,15 +29,16 @@ export const rebuild = async (context: Context, options: RebuildOptions): Promis
       ))
     if (declined) return context.output.note('Nothing was changed.')
     const rebuilt = await rebuildNext(parts).catch((error: unknown) => rethrow(context, options, error))
-    if (options.flip)
-      await flipTo(access, rebuilt.generation, {
+    const flipped =
+      options.flip &&
+      (await flipTo(access, rebuilt.generation, {
         signal: context.signal,
         output: context.output,
         acceptParked: options.acceptParked === true,
         acceptUnfollowed,
-      })
+      }))
     parked = rebuilt.parked.length
-    printRebuilt(context, options, rebuilt)
+    printRebuilt(context, options, { ...rebuilt, ...(flipped !== false && { changingAsks: flipped.waitingAsks }) })
   })
   if (declined) return EXIT.failed
   return parked > 0 ? EXIT.parked : EXIT.fine
@@ -52,12 +53,27 @@ const rethrow = ({ output, signal }: Context, { domain }: RebuildOptions, error:
 const printRebuilt = (
   { output }: Context,
   { domain, flip: flipped, json }: RebuildOptions,
-  { generation, events, parked, rejected }: Rebuilt,
+  { generation, events, parked, rejected, changingAsks }: Rebuilt,
 ): void => {
   if (json === true)
-    output.line(JSON.stringify({ domain, generation, events, parked: parked.length, rejected, flipped }))
+    output.line(
+      JSON.stringify({
+        domain,
+        generation,
+        events,
+        parked: parked.length,
+        rejected,
+        waitingAsks: changingAsks,
+        flipped,
+      }),
+    )
   else
     output.line(
-      `generation ${generation} of ${domain}: ${counted(events, 'event')} folded, ${counted(parked.length, 'key')} parked, ${flipped ? 'serving' : 'following, not serving'}${rejected === 0 ? '' : `; the series store rejected ${counted(rejected, 'point')}`}`,
+      `generation ${generation} of ${domain}: ${counted(events, 'event')} folded, ${counted(parked.length, 'key')} parked, ${flipped ? 'serving' : 'following, not serving'}${rejected === 0 ? '' : `; the series store rejected ${counted(rejected, 'point')}`}${changingAsks === 0 ? '' : `; ${changingAsksText(changingAsks, flipped)}`}`,
     )
 }
+
+const changingAsksText = (count: number, flipped: boolean): string =>
+  flipped
+    ? `${counted(count, 'call')} of outside services ${count === 1 ? 'waits' : 'wait'} for an operator: tributary asks`
+    : `after a flip, ${counted(count, 'call')} of outside services ${count === 1 ? 'waits' : 'wait'} for an operator`

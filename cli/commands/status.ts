@@ -4,7 +4,7 @@ import { count } from '../../host/serving/meter.ts'
 import { EXIT } from '../output.ts'
 import type { Exit, Output } from '../output.ts'
 import { callOperation } from '../../host/ipc/call-operation.ts'
-import { completeStatusRows, trimmedTexts, unfollowed } from '../../host/serving/domain-status.ts'
+import { completeStatusRows, trimmedTexts, unfollowed, waitingAskTexts } from '../../host/serving/domain-status.ts'
 import type { StatusRow } from '../../host/serving/domain-status.ts'
 
 const WATCH_MS = 2_000
@@ -27,6 +27,7 @@ const table = (output: Output, statuses: readonly StatusRow[]): string =>
   [
     columnsOf(output, statuses),
     ...trimmedTexts(statuses),
+    ...waitingAskTexts(statuses),
     ...statuses
       .filter(({ followed }) => followed === false)
       .map(({ domain, generation }) => unfollowed(domain, generation)),

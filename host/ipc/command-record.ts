@@ -172,6 +172,7 @@ export const CHANGES: readonly string[] = [
   'generations',
   'parked discard',
   'parked retry',
+  'asks release',
   'forget',
 ]
 

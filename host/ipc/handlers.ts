@@ -3,6 +3,7 @@ import type { Runtime } from '../wiring/runtime.ts'
 import { commandHandlers, type EndedCommand } from './command-record.ts'
 import type { Handler, Operations, Perform } from './operations.ts'
 import { appendEvent } from './operations/append.ts'
+import { listAsks, releaseAsks } from './operations/asks.ts'
 import { backUp } from './operations/backup.ts'
 import { readEvents } from './operations/events.ts'
 import { exportKey } from './operations/export.ts'
@@ -47,6 +48,8 @@ const HANDLERS: Omit<Handlers, 'command' | 'command-ended'> = {
   'parked-retry': retryParked,
   'parked-discard': discardParked,
   'parked-discarded': listDiscarded,
+  'asks-list': listAsks,
+  'asks-release': releaseAsks,
   generations: listGenerations,
   'generations-drop': dropOne,
   forget: forgetPerson,

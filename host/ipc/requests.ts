@@ -68,6 +68,8 @@ const CHECKS: { readonly [N in OperationName]: { readonly [F in keyof Operations
   'parked-retry': { id: optional(text), all: optional(boolean) },
   'parked-discard': { id: text, reason: text, by: text },
   'parked-discarded': { domain: optional(text) },
+  'asks-list': { domain: optional(text) },
+  'asks-release': { id: optional(text), all: optional(boolean) },
   generations: { domain: optional(text) },
   'generations-drop': ofGeneration,
   forget: { subject: text },

@@ -1,8 +1,10 @@
+import { counted } from '../../schemas/counted.ts'
 import { parkedIn } from '../../processors/engine/poison/parked-entry.ts'
 import type { DomainStatus } from './metrics.ts'
 import type { Pipeline } from '../../processors/engine/run/pipeline.ts'
 import { logTrimmed, trimmedIn, type Trimmed } from '../../processors/engine/generations/trimmed.ts'
 import { endsOf, totalOf } from '../../processors/engine/generations/positions.ts'
+import { countAsksOf } from '../ipc/operations/asks.ts'
 import type { Runtime } from '../wiring/runtime.ts'
 import { type Generation, groupOf } from '../../processors/engine/generations/generation.ts'
 
@@ -24,10 +26,11 @@ export const measureDomainStatus = async (runtime: Runtime, pipeline: Pipeline):
   measureStatusOf(runtime, pipeline, await pipeline.control.generations(pipeline.domain.name))
 
 const measureStatusOf = async (
-  { clock, folderLock, where }: Runtime,
+  runtime: Runtime,
   pipeline: Pipeline,
   generations: readonly Generation[],
 ): Promise<DomainStatus> => {
+  const { clock, folderLock, where } = runtime
   const { domain, log, serving } = pipeline
   const now = clock.now()
   const followed = folderLock !== undefined && where.admin === undefined ? null : await isServingFollowed(pipeline)
@@ -55,6 +58,7 @@ const measureStatusOf = async (
     lagSeconds,
     parked,
     waiting,
+    asks: await countAsksOf(runtime, pipeline),
     parkedSince,
     verified,
     rebuild: rebuildOf(generations),
@@ -82,18 +86,19 @@ const rebuildOf = (generations: readonly Generation[]): DomainStatus['rebuild'] 
   }
 }
 
-type Added = 'trimmed' | 'retention' | 'parkedSince'
+type Added = 'trimmed' | 'retention' | 'parkedSince' | 'asks'
 
 /** A status as a server reports it. A server of an earlier release does not report the fields in `Added`. */
 export type ReportedStatusRow = Omit<StatusRow, Added> & Partial<Pick<StatusRow, Added>>
 
-/** Adds the fields that a server of an earlier release did not report, with an empty list or null. */
+/** Adds the fields that a server of an earlier release did not report, with an empty list, zero or null. */
 export const completeStatusRows = (reported: readonly ReportedStatusRow[]): readonly StatusRow[] =>
   reported.map((each) => ({
     ...each,
     trimmed: each.trimmed ?? [],
     retention: each.retention ?? [],
     parkedSince: each.parkedSince ?? null,
+    asks: each.asks ?? { due: 0, waiting: 0 },
   }))
 
 /** The text of `log-trimmed` for each domain whose log lost events. */
@@ -101,6 +106,16 @@ export const trimmedTexts = (statuses: readonly Pick<StatusRow, 'domain' | 'topi
   statuses
     .filter(({ trimmed }) => trimmed.length > 0)
     .map(({ domain, topic, trimmed }) => `${domain}: ${logTrimmed(topic, trimmed).message}`)
+
+/** A text for each domain with calls that wait for an operator. */
+export const waitingAskTexts = (statuses: readonly Pick<StatusRow, 'domain' | 'asks'>[]): readonly string[] =>
+  statuses.flatMap(({ domain, asks: { waiting } }) => waitingAsksText(domain, waiting) ?? [])
+
+/** The warning about calls that wait for an operator. Undefined if there are none. */
+export const waitingAsksText = (domain: string, waiting: number): string | undefined =>
+  waiting === 0
+    ? undefined
+    : `${domain}: ${counted(waiting, 'call')} of outside services ${waiting === 1 ? 'waits' : 'wait'} for an operator: tributary asks ${domain}`
 
 /** The warning about a topic whose settings remove events. */
 export const removesEvents = (topic: string, retention: readonly string[]): string =>

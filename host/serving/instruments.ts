@@ -154,6 +154,8 @@ const createDomainGauges = (gauge: CreateGauge) => ({
     'domain',
   ),
   parkedWaiting: gauge('parked_waiting_events', 'Events of parked keys that are not folded yet.', 'domain'),
+  asksDue: gauge('asks_due', 'Calls of outside services that are due and not answered yet.', 'domain'),
+  asksWaiting: gauge('asks_waiting', 'Calls of outside services that wait for an operator (tributary asks).', 'domain'),
   parkedOldest: gauge(
     'parked_oldest_timestamp_seconds',
     'When the oldest event that parked a key was recorded, in seconds since 1970. 0 if no key is parked.',

@@ -1,6 +1,7 @@
 import type { Counter } from 'prom-client'
 import type { EdgeReport } from '../../producers/http/server.ts'
 import type { DeviceReport } from '../../producers/mqtt/append-messages.ts'
+import type { CountedAsks } from '../../processors/engine/asks/waiting.ts'
 import type { Proof } from '../../processors/engine/generations/control.ts'
 import type { Trimmed } from '../../processors/engine/generations/trimmed.ts'
 import { isFault } from '../../schemas/fault.ts'
@@ -21,6 +22,8 @@ export interface DomainStatus {
   readonly parked: number
   /** The number of events of parked keys that are not folded yet. */
   readonly waiting: number
+  /** The calls to outside services that are due, and those that wait for an operator. */
+  readonly asks: CountedAsks
   /** The time of the oldest event that parked a key, in epoch milliseconds. Null if no key is parked or no such event could be read. */
   readonly parkedSince: number | null
   /** The result of the last `verify`. Null if there was none. */
@@ -126,6 +129,8 @@ const setDomainGauges = (gauges: Instruments['domains'], measured: readonly Doma
     gauges.logTrimmed.set({ domain }, status.trimmed.length > 0 ? 1 : 0)
     gauges.parkedKeys.set({ domain }, status.parked)
     gauges.parkedWaiting.set({ domain }, status.waiting)
+    gauges.asksDue.set({ domain }, status.asks.due)
+    gauges.asksWaiting.set({ domain }, status.asks.waiting)
     // If keys are parked but the time of their events is unknown, the gauge has no value, because 0 would mean that no key is parked.
     if (status.parkedSince !== null || status.parked === 0)
       gauges.parkedOldest.set({ domain }, (status.parkedSince ?? 0) / 1000)

@@ -5,6 +5,7 @@ import { replacedEvenIfLost } from '../../processors/engine/generations/lost.ts'
 import { rebuild } from '../../processors/engine/rebuild/rebuild.ts'
 import { counted } from '../../schemas/counted.ts'
 import type { CommandContext } from '../ipc/command-context.ts'
+import { waitingAsksText } from './domain-status.ts'
 import { catchingUp } from './flipping.ts'
 import { createProcessName } from '../wiring/process-name.ts'
 import { createMeter } from './meter.ts'
@@ -67,7 +68,7 @@ const serveOwn = async (runtime: Runtime, pipeline: Pipeline, { own, half, ...co
   await pipeline.start('processor')
   const store = async (generation: number) => (await pipeline.generation(generation)).store
   const progress = catchingUp(context.output, domain.name)
-  await flip({
+  const { waitingAsks } = await flip({
     domain: domain.name,
     foldVersion: domain.foldVersion,
     control,
@@ -82,6 +83,8 @@ const serveOwn = async (runtime: Runtime, pipeline: Pipeline, { own, half, ...co
   })
   await pipeline.refresh()
   context.output.note(`${domain.name}: generation ${to} serves now`)
+  const waiting = waitingAsksText(domain.name, waitingAsks)
+  if (waiting !== undefined) context.output.note(waiting)
 }
 
 const rebuildHere = async (

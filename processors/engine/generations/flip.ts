@@ -6,6 +6,7 @@ import type { Control } from './control.ts'
 import type { Generation } from './generation.ts'
 import type { Log } from '../ports/log.ts'
 import type { LogAdmin } from '../ports/log-admin.ts'
+import { countArmedBefore } from '../asks/waiting.ts'
 import { evenIfLost, isLost } from './lost.ts'
 import { refuseNewlyParked } from '../poison/newly-parked.ts'
 import { parkedIn, type StoredParked } from '../poison/parked-entry.ts'
@@ -39,6 +40,8 @@ export interface Flipped {
   readonly before: number
   /** True if no processor follows the new serving generation: its items do not change until a processor of its fold version runs. */
   readonly isUnfollowed: boolean
+  /** The number of asks in the new serving generation that change something outside and wait for an operator, because they are older than the flip. */
+  readonly waitingAsks: number
 }
 
 /** If no processor follows a generation, and the generation makes no progress for this long, the flip fails. */
@@ -56,7 +59,8 @@ export const flip = async (parts: FlipParts): Promise<Flipped> => {
   const generations = await control.generations(domain)
   const target = servable(domain, to, generations)
   const pointer = await control.serving(domain)
-  if (pointer.generation === to) return { before: to, isUnfollowed: !(await admin.isFollowed(target.group)) }
+  if (pointer.generation === to)
+    return { before: to, isUnfollowed: !(await admin.isFollowed(target.group)), waitingAsks: 0 }
   const isFollowed =
     parts.acceptUnfollowed === true ? await admin.isFollowed(target.group) : await untilFollowed(parts, target)
   const ends = await endsOf(log)
@@ -76,8 +80,10 @@ export const flip = async (parts: FlipParts): Promise<Flipped> => {
   if (parts.acceptParked !== true)
     await refuseNewlyParked({ domain, generation: to, store, served, partitions: [...ends.keys()] })
   const parked = isOldLost ? pointer.parked : unsentIn(pointer, await parkedKeysIn(served, from))
-  await control.flip(domain, { generation: to, from, parked }, pointer.version)
-  return { before: pointer.generation, isUnfollowed: !isFollowed }
+  const period = { generation: to, from, parked }
+  await control.flip(domain, period, pointer.version)
+  const waitingAsks = await countArmedBefore({ reader: store.reader(() => 0), partitions: ends.size, period })
+  return { before: pointer.generation, isUnfollowed: !isFollowed, waitingAsks }
 }
 
 /** Waits until a processor follows the target. Without a processor, a generation that is at the end of the log would never show the next event. */

@@ -1,6 +1,7 @@
 import { isExpired, isTombstone, keyOf, sameItem, type Key, type Stored } from '../../../projections/item.ts'
 import type { TableSpec } from '../../../projections/table.ts'
 import type { Clock } from '../ports/clock.ts'
+import { isChangingAsk } from '../asks/waiting.ts'
 import { compare, rereadItems, scanItems, type ItemSide, type Pair } from './compare.ts'
 import { createDecisions, isDecision, type DecisionChange } from './decisions.ts'
 import { createTallies, shown, type ItemChange, type KindCount } from './differences.ts'
@@ -36,6 +37,8 @@ export interface Diffed {
   readonly moving: number
   /** The number of rows of the engine in the serving generation. */
   readonly own: number
+  /** The number of asks in the other generation that change something outside. If it serves, they wait for an operator. */
+  readonly changingAsks: number
   /** The checkpoints of the other generation when the comparison began. */
   readonly positions: ReadonlyMap<number, number>
 }
@@ -56,13 +59,13 @@ export const diff = async (parts: DiffParts): Promise<Diffed> => {
   const positions = await after.checkpoints()
   const decisions = createDecisions(parts, [await before.checkpoints(), positions])
   let bounds = await boundsOf(before, after)
-  let [items, own] = [0, 0]
+  let [items, own, changingAsks] = [0, 0, 0]
   const scanned =
     (side: 'before' | 'after') =>
     (page: readonly Stored[]): void => {
       signal?.throwIfAborted()
       for (const item of page) if (isDecision(item)) decisions.add(side, item)
-      if (side === 'after') return
+      if (side === 'after') return void (changingAsks += page.filter(isChangingAsk).length)
       own += page.filter((item) => isDecision(item) || isRequestOrOutbox(item) || isTombstone(item)).length
       parts.progress?.(items)
     }
@@ -94,6 +97,7 @@ export const diff = async (parts: DiffParts): Promise<Diffed> => {
     unknownDecisions: unknown,
     moving,
     own,
+    changingAsks,
     positions,
   }
 }

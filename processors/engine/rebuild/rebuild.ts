@@ -8,6 +8,7 @@ import type { Clock } from '../ports/clock.ts'
 import { keepBuildLease, type BuildLease, type Progress } from './build-lease.ts'
 import type { Control } from '../generations/control.ts'
 import { copy } from './copying.ts'
+import { countArmedBefore } from '../asks/waiting.ts'
 import { parkedKeysIn } from '../generations/flip.ts'
 import type { Log } from '../ports/log.ts'
 import type { ReplacedGeneration } from '../generations/lost.ts'
@@ -80,6 +81,8 @@ export interface Rebuilt {
   readonly parked: readonly StoredParked[]
   /** The number of points that the series store rejected. */
   readonly rejected: number
+  /** The number of asks that change something outside. If the generation serves, they wait for an operator. */
+  readonly changingAsks: number
 }
 
 /** A running build. No processor follows the generation before the build is finished. A build that was left unfinished can be resumed. */
@@ -141,6 +144,12 @@ export const startBuild = async (parts: RebuildParts): Promise<Building> => {
   const finish = async (): Promise<Rebuilt> => {
     const built = folding.opened() ?? (await folding.fold())
     const parked = await parkedIn(built, lease.state().ends.keys())
+    const { ends } = lease.state()
+    const changingAsks = await countArmedBefore({
+      reader: built.reader(() => 0),
+      partitions: ends.size,
+      period: { generation, from: ends, parked: new Map() },
+    })
     if (storage.copyTo !== undefined)
       await copy({
         from: built,
@@ -152,7 +161,7 @@ export const startBuild = async (parts: RebuildParts): Promise<Building> => {
     await lease.stop()
     await control.follow(domain.name, generation, holder)
     await storage.clear?.(generation)
-    return { generation, events: folding.events(), parked, rejected: folding.rejected() }
+    return { generation, events: folding.events(), parked, rejected: folding.rejected(), changingAsks }
   }
   const leave = async () => {
     await lease.stop()

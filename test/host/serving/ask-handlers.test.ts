@@ -4,67 +4,11 @@ import { join } from 'node:path'
 import { pino } from 'pino'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { createDomains } from '../../../domains/domains.ts'
-import { configurableEdge, type DomainRecord, type Outside } from '../../../domains/record.ts'
 import { readConfig } from '../../../host/config/config.ts'
 import { startFetchers } from '../../../host/serving/ask-handlers.ts'
+import { bookFinished, recordWith } from '../../testing/books/asking.ts'
 import { openRuntime } from '../../../host/wiring/runtime.ts'
-import type { Ask, AskHandlers } from '../../../projections/ask.ts'
-import type { Domain, Get, Result } from '../../../projections/projection.ts'
-import { booksRecord, type BookFinished } from '../../testing/books/record.ts'
-
-const [books] = booksRecord.domain.projections
-const finished = books?.folds['BookFinished'] as (event: BookFinished, get: Get) => Result
-
-/** The asks of a finished book: a call for each book of a request, and the forgetting of a person who finished the book `leave`. */
-const asksOf = (bookId: string, { source, key }: { source: string; key: string }, at: number): readonly Ask[] => {
-  if (source === 'fetcher') return [{ name: bookId === 'left' ? 'leave' : 'look-up', at: null }]
-  if (bookId !== 'leave') return [{ name: 'look-up', at, kind: 'look-up' }]
-  const body = { subject: key, answer: 'BookFinished', data: { bookId: 'left', pages: 1 } }
-  return [{ name: 'leave', at, kind: 'forget', body }]
-}
-
-const domain: Domain = {
-  ...booksRecord.domain,
-  asks: { 'look-up': {} },
-  projections: [
-    {
-      name: 'books',
-      folds: {
-        ...books?.folds,
-        BookFinished: (event: BookFinished, get: Get) => ({
-          ...finished(event, get),
-          asks: asksOf(event.data.bookId, event.meta, event.meta.occurredAt),
-        }),
-      },
-    },
-  ],
-}
-
-/** The record of books with an outside service that finds another book. */
-const recordWith = (asks: (outside: Outside) => AskHandlers): DomainRecord => ({
-  ...booksRecord,
-  domain,
-  also: [],
-  edge: configurableEdge({}, () => ({ edge: () => booksRecord.edge as never, asks, checks: [] })),
-})
-
-const bookFinished = (bookId: string) => ({
-  type: 'BookFinished',
-  meta: {
-    eventId: `event-${bookId}`,
-    key: 'ada',
-    occurredAt: 1_000,
-    recordedAt: 1_000,
-    source: 'test',
-    correlationId: null,
-    causationId: null,
-    actorId: 'ada',
-    subjectId: 'ada',
-    request: null,
-  },
-  data: { bookId, pages: 3 },
-  personal: { note: 'a secret note' },
-})
+import type { AskHandlers } from '../../../projections/ask.ts'
 
 test('the handlers of a domain get its secrets and its rate budget, and the domain can forget the person of its key', async () => {
   const data = mkdtempSync(join(tmpdir(), 'tributary-'))

@@ -31,6 +31,7 @@ const measured = (more: Partial<Measured> = {}): Measured => ({
   trimmed: [],
   parked: 0,
   waiting: 0,
+  asks: { due: 0, waiting: 0 },
   parkedSince: null,
   verified: null,
   rebuild: null,

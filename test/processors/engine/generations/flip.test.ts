@@ -101,7 +101,7 @@ test('one of two concurrent flips succeeds', async () => {
 test('a flip to the generation that serves changes nothing', async () => {
   const { control, flipTo } = await opened()
   await flipTo(2, 10)
-  expect(await flipTo(2, 30)).toEqual({ before: 2, isUnfollowed: false })
+  expect(await flipTo(2, 30)).toEqual({ before: 2, isUnfollowed: false, waitingAsks: 0 })
   expect((await control.serving(ledger.name)).from).toEqual(new Map([[0, 10]]))
 })
 
@@ -113,7 +113,7 @@ test('a flip waits until both generations have folded the log up to its end at t
   expect((await control.serving(ledger.name)).generation).toBe(1)
   await stores[1].setCheckpoint(10)
   await clock.pass(1_000)
-  expect(await flipping).toEqual({ before: 1, isUnfollowed: false })
+  expect(await flipping).toEqual({ before: 1, isUnfollowed: false, waitingAsks: 0 })
 })
 
 test('a generation that does not reach the end of the log in time does not serve', async () => {
@@ -148,7 +148,7 @@ test('a generation that no processor follows does not serve unless that is accep
   await clock.pass(31_000)
   await flipping
   expect((await control.serving(ledger.name)).generation).toBe(1)
-  expect(await start(2, 10, { acceptUnfollowed: true })).toEqual({ before: 1, isUnfollowed: true })
+  expect(await start(2, 10, { acceptUnfollowed: true })).toEqual({ before: 1, isUnfollowed: true, waitingAsks: 0 })
 })
 
 test('a flip waits for a processor that starts to follow', async () => {
@@ -159,7 +159,7 @@ test('a flip waits for a processor that starts to follow', async () => {
   await clock.pass(5_000)
   followed.add('ledger.g2')
   await clock.pass(1_000)
-  expect(await flipping).toEqual({ before: 1, isUnfollowed: false })
+  expect(await flipping).toEqual({ before: 1, isUnfollowed: false, waitingAsks: 0 })
 })
 
 test('a command of another fold version flips to a generation that processors of its release follow, and to no other', async () => {
@@ -170,7 +170,7 @@ test('a command of another fold version flips to a generation that processors of
   await clock.pass(31_000)
   await flipping
   followed.add('ledger.g2')
-  expect(await start(2, 10, { foldVersion: 7 })).toEqual({ before: 1, isUnfollowed: false })
+  expect(await start(2, 10, { foldVersion: 7 })).toEqual({ before: 1, isUnfollowed: false, waitingAsks: 0 })
 })
 
 test('a generation that no processor follows and that is behind the end does not serve, and the fault contains how far it is behind', async () => {
@@ -197,7 +197,7 @@ test('a flip waits for a generation as long as it makes progress, and reports ho
     await stores[1].commit([], { partition: 0, from: offset - 1, offset })
   }
   await clock.pass(1_000)
-  expect(await flipping).toEqual({ before: 1, isUnfollowed: false })
+  expect(await flipping).toEqual({ before: 1, isUnfollowed: false, waitingAsks: 0 })
   expect(behind).toEqual([10, 9, 8, 7, 6, 5, 4, 3, 2, 1])
 })
 
