@@ -135,6 +135,11 @@ export interface Domain {
   readonly keyedByPeople?: readonly string[]
   /** Finds personal data. Absent if the domain stores no personal data. */
   readonly personal?: PersonalItems
+  /**
+   * True for items whose removal leaves no tombstone, because their key contains personal data. Each event that writes or removes such an item must
+   * also write or remove another item: its position shows that the event was applied. Default: every removal leaves a tombstone.
+   */
+  readonly withoutTombstone?: (key: Key) => boolean
   /** The kinds of asks that the folds return, besides `ENGINE_ASKS`. Absent: the folds return no asks. */
   readonly asks?: AskKinds
 }

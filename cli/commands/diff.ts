@@ -162,8 +162,10 @@ const compare = async (
   const { domain, clock, removesExpired } = access
   const sample = options.sample ?? SAMPLE
   const progress = (items: number): void => output.progress(`${domain.name}: ${count(items)} items compared`)
+  const { table, withoutTombstone } = domain
   const diffed = await diffSides({
-    table: domain.table,
+    table,
+    ...(withoutTombstone && { withoutTombstone }),
     before,
     advance,
     removesExpired,

@@ -77,6 +77,7 @@ interface Parts {
   readonly folds?: Readonly<Record<string, (event: Event, get: Get) => Result>>
   readonly table?: Partial<TableSpec>
   readonly partitions?: Omit<Partitions, 'example'>
+  readonly withoutTombstone?: Domain['withoutTombstone']
   readonly edge?: ContractRecord['edge']
 }
 
@@ -85,6 +86,7 @@ const waste = ({
   folds = {},
   table = {},
   partitions = USER_PARTITIONS,
+  withoutTombstone,
   edge,
 }: Parts = {}): ContractCase => ({
   record: {
@@ -95,6 +97,7 @@ const waste = ({
       partitions: { ...partitions, example: 'USER#ada' },
       foldVersion: 1,
       ...(meals.personal && { personal: meals.personal }),
+      ...(withoutTombstone && { withoutTombstone }),
       projections: [{ name: 'waste', folds: { MealDeleted: fold, ...TOKENS, ...folds } as Projection['folds'] }],
     } satisfies Domain,
     ...(edge && { edge }),
@@ -229,6 +232,11 @@ const MISTAKES: readonly (readonly [mistake: string, rule: string, parts: () => 
     () => ({ fold: changed((item, { data }) => ({ ...item, last: Number(data.mealId) })) }),
   ],
   ['an index key of another type', TOTAL, () => ({ fold: changed((item) => ({ ...item, GSI1PK: 5 })) })],
+  [
+    'an event that writes only items that leave no tombstone',
+    TOTAL,
+    () => ({ withoutTombstone: ({ SK }) => SK === 'COUNT' }),
+  ],
   ['an item of another log key', TOTAL, () => ({ fold: changed((item) => ({ ...item, PK: userPartition('all') })) })],
   [
     'a refusal with a code that its edge does not list',

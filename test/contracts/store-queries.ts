@@ -85,6 +85,23 @@ export const queries = (fresh: () => Promise<Store>): void => {
     expect(pages.slice(0, 2).map((page) => page.items.length)).toEqual([7, 7])
   })
 
+  test('of tombstones return only the tombstones of the partition, in pages', async () => {
+    const store = await fresh()
+    const removed = Array.from({ length: 7 }, (_, index) =>
+      stored(at('USER#1', `GONE ${index}`), index + 1, { _removed: true, ttl: 2_000_000_000 }),
+    )
+    const items = Array.from({ length: 20 }, (_, index) => stored(at('USER#1', `HERE ${index}`), index + 1))
+    const elsewhere = stored(at('USER#2', 'GONE'), 1, { _removed: true })
+    await store.commit([...removed, ...items, elsewhere].map((item) => [[create(item)]]))
+    const reader = store.reader(() => 0)
+    expect((await reader.query({ pk: 'USER#1', limit: 100 })).items).toHaveLength(20)
+    const first = await reader.query({ pk: 'USER#1', tombstones: true, limit: 4 })
+    const cursor = first.cursor ?? ''
+    const rest = await reader.query({ pk: 'USER#1', tombstones: true, limit: 4, cursor })
+    same([...first.items, ...rest.items] as Stored[], removed)
+    expect(rest.cursor).toBeUndefined()
+  })
+
   test('return everything that was committed before, and a cursor stays valid after its item is removed', async () => {
     const store = await fresh()
     await store.commit([[['A', 'B', 'C'].map((sk) => create(stored(at('P', sk), 1)))]])

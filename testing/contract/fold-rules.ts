@@ -47,16 +47,22 @@ const everyEventIsFolded: Rule = (subject) => {
 
 /**
  * Rule: no event makes a fold throw or break a law. `foldInto` checks this. The laws: only one projection writes an item, an event writes only
- * items of its log key, a result contains each item once, and a refusal changes nothing.
+ * items of its log key, a result contains each item once, and a refusal changes nothing. An event that changes items that leave no tombstone
+ * also changes another item.
  */
 const isTotal: Rule = (subject) => {
-  const { foldInto } = foldsOf(subject.record.domain)
+  const { domain } = subject.record
+  const { foldInto } = foldsOf(domain)
   fc.assert(
     fc.property(histories(subject), anyEvents(subject), (history, any) => {
       const table: Table = new Map()
       for (const [position, event] of [...history, ...any].entries()) {
-        for (const { items = [] } of foldInto(table, event, position))
-          for (const item of items) requireStorable(subject.record.domain.table, item)
+        for (const { items = [] } of foldInto(table, event, position)) {
+          for (const item of items) requireStorable(domain.table, item)
+          const leavesNone = items.filter((item) => domain.withoutTombstone?.(item) === true)
+          if (leavesNone.length > 0)
+            expect(leavesNone.length, 'items that leave no tombstone').toBeLessThan(items.length)
+        }
       }
     }),
     propertyRuns(150),

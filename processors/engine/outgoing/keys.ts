@@ -1,4 +1,5 @@
 import type { Key } from '../../../projections/item.ts'
+import type { Domain } from '../../../projections/projection.ts'
 import type { Position } from '../ports/log.ts'
 
 /**
@@ -51,7 +52,11 @@ export const namedAskKey = (key: string, name: string): Key => ({ PK: `${ASKED}$
 export const isAsk = ({ PK }: Key): boolean => PK.startsWith(ASK) || PK.startsWith(ASKED)
 
 /**
- * True if a removal of this row leaves a tombstone. A `TIMER#` row leaves none: it is always removed together with its `ARMED#` row, whose
- * tombstone is enough. So a list of timers contains no tombstones. The same is true of `ASK#` and `ASKED#` rows.
+ * Returns whether a removal of a row leaves a tombstone. A `TIMER#` row leaves none: it is always removed together with its `ARMED#` row, whose
+ * tombstone is enough. So a list of timers contains no tombstones. The same is true of `ASK#` and `ASKED#` rows, and of items that the domain
+ * declares.
  */
-export const leavesTombstone = ({ PK }: Key): boolean => !PK.startsWith(TIMER) && !PK.startsWith(ASK)
+export const tombstonesOf =
+  ({ withoutTombstone = () => false }: Pick<Domain, 'withoutTombstone'>) =>
+  (key: Key): boolean =>
+    !key.PK.startsWith(TIMER) && !key.PK.startsWith(ASK) && !withoutTombstone(key)

@@ -5,7 +5,7 @@ import type { Codec } from '../../../schemas/codec.ts'
 import type { Cause, RowRules } from '../fold/decide.ts'
 import { requireStorable } from '../rows/storable.ts'
 import { askChanges } from './asks.ts'
-import { isOutbox, leavesTombstone } from './keys.ts'
+import { isOutbox, tombstonesOf } from './keys.ts'
 import { outboxOf } from './outbox.ts'
 import { timerChanges } from './timers.ts'
 
@@ -18,11 +18,11 @@ export type IsOutgoing = (cause: Cause) => boolean
  * event that cannot be encoded parks the key, whoever folds it.
  */
 export const rowRulesOf = (
-  { table, asks }: { readonly table: Pick<TableSpec, 'indexes'> } & Pick<Domain, 'asks'>,
+  { table, ...domain }: { readonly table: Pick<TableSpec, 'indexes'> } & Pick<Domain, 'asks' | 'withoutTombstone'>,
   codec: Codec,
   isSent: IsOutgoing = () => true,
 ): RowRules => {
-  const [outbox, timers, asked] = [outboxOf(codec), timerChanges(codec), askChanges(asks)]
+  const [outbox, timers, asked] = [outboxOf(codec), timerChanges(codec), askChanges(domain.asks)]
   return {
     outgoing: (cause, { derived = [], timers: set = [], asks: requested = [] }, get) => {
       const encoded = outbox(cause, derived)
@@ -41,7 +41,7 @@ export const rowRulesOf = (
     },
     measure: (change) => requireStorable(table, change),
     isWrittenOnce: isOutbox,
-    leavesTombstone,
+    leavesTombstone: tombstonesOf(domain),
   }
 }
 

@@ -1,4 +1,5 @@
 import { isExpired, isTombstone, keyOf, sameItem, type Key, type Stored } from '../../../projections/item.ts'
+import type { Domain } from '../../../projections/projection.ts'
 import type { TableSpec } from '../../../projections/table.ts'
 import type { Clock } from '../ports/clock.ts'
 import { isChangingAsk } from '../asks/waiting.ts'
@@ -7,11 +8,11 @@ import { createDecisions, isDecision, type DecisionChange } from './decisions.ts
 import { createTallies, shown, type ItemChange, type KindCount } from './differences.ts'
 import type { Store } from '../ports/store.ts'
 import { isRequestOrOutbox } from '../generations/bookkeeping.ts'
-import { leavesTombstone } from '../outgoing/keys.ts'
+import { tombstonesOf } from '../outgoing/keys.ts'
 
 export type Side = Pick<Store, 'scan' | 'sorted' | 'load' | 'checkpoints'>
 
-export interface DiffParts {
+export interface DiffParts extends Pick<Domain, 'withoutTombstone'> {
   readonly table: TableSpec
   /** The serving generation. It can change during the comparison. */
   readonly before: Side
@@ -122,9 +123,15 @@ const leastOf = async (side: Side): Promise<number> => {
  * Returns a function that counts a pair as equal or different. If the items differ and one of them can contain later events than the other,
  * the function returns false and counts nothing. Without `bounds` it counts every pair.
  */
-const createJudge =
-  ({ table, clock }: DiffParts, tallies: ReturnType<typeof createTallies>) =>
-  ({ key, left, right }: Pair<Key, Stored>, bounds?: Bounds): boolean => {
+const createJudge = ({ table, clock, ...domain }: DiffParts, tallies: ReturnType<typeof createTallies>) => {
+  const leavesTombstone = tombstonesOf(domain)
+  /**
+   * True if the offset of the item's last event is below the bound. If removals of this key leave tombstones, an absent item has never
+   * existed, and the result is true for every bound.
+   */
+  const isWithin = (item: Stored | undefined, key: Key, bound: number): boolean =>
+    item === undefined ? leavesTombstone(key) : item._pos < bound
+  return ({ key, left, right }: Pair<Key, Stored>, bounds?: Bounds): boolean => {
     const [before, after] = [shown(left), shown(right)]
     if (before !== undefined && after !== undefined && sameItem(before, after)) {
       tallies.same(key)
@@ -138,13 +145,7 @@ const createJudge =
     if (lone === undefined || !isExpired(lone, table.ttl, clock.now())) tallies.differ(key, before, after)
     return true
   }
-
-/**
- * True if the offset of the item's last event is below the bound. If removals of this key leave tombstones, an absent item has never
- * existed, and the result is true for every bound.
- */
-const isWithin = (item: Stored | undefined, key: Key, bound: number): boolean =>
-  item === undefined ? leavesTombstone(key) : item._pos < bound
+}
 
 const isUnchanged = (was: Pair<Key, Stored>, now: Pair<Key, Stored>): boolean =>
   sameItem(was.left, now.left) && sameItem(was.right, now.right)

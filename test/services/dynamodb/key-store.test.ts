@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { openKeyTable, type KeyTableOptions } from '../../../processors/adapters/dynamodb/key-store.ts'
 import { dynamoStores } from '../../../processors/adapters/dynamodb/store.ts'
 import { localWrapping, NO_WRAPPING } from '../../../processors/adapters/dynamodb/wrap.ts'
+import { replacing } from '../../../processors/engine/ports/store.ts'
 import { isFault } from '../../../schemas/fault.ts'
 import { keyStoreContract } from '../../contracts/key-store.ts'
 import { describeWith } from '../available.ts'
@@ -17,6 +18,7 @@ const tableOf = async () => {
   const spec = freshSpec()
   return {
     stores,
+    table: () => stores.create(spec, 1),
     open: async (options: Omit<KeyTableOptions, 'store'>) =>
       openKeyTable({ store: await stores.create(spec, 1), ...options }),
     rows: async () => {
@@ -73,6 +75,40 @@ describeWith('DynamoDB Local as a plain process', dynamodbAvailable(), () => {
     for (const name of [1, 2, 3]) expect(await one.secrets.read('ann', String(name))).toBeUndefined()
     for (const result of results.slice(1))
       if (result.status === 'rejected') expect(isFault(result.reason, 'person-being-forgotten')).toBe(true)
+    await stores.close()
+  })
+
+  test('the log keys in a row of an earlier release are listed, not stored again, and forgotten with the person', async () => {
+    const { stores, table, open, rows } = await tableOf()
+    const store = await open({ wrapping, found })
+    await store.ensureKeys(new Map([['ann', []]]))
+    const before = await store.load(['ann'])
+    const [row] = await (await table()).load([{ PK: 'PERSON#ann', SK: 'KEY' }])
+    const places = Array.from({ length: 300 }, (_, index) => ['meals', `group#${index}`])
+    await (await table()).commit([[[replacing(row, { ...row, PK: 'PERSON#ann', SK: 'KEY', places })]]])
+    const listed = async () => {
+      const found: string[] = []
+      for await (const page of store.places('ann')) found.push(...page.map(({ domain, key }) => `${domain} ${key}`))
+      return found
+    }
+    expect(await listed()).toEqual(places.map(([domain, key]) => `${domain} ${key}`))
+    await store.ensureKeys(
+      new Map([
+        [
+          'ann',
+          [
+            { domain: 'meals', key: 'group#7' },
+            { domain: 'meals', key: 'new' },
+          ],
+        ],
+      ]),
+    )
+    expect(await listed()).toEqual([...places.map(([domain, key]) => `${domain} ${key}`), 'meals new'])
+    expect(await store.load(['ann'])).toEqual(before)
+    expect((await rows()).match(/PLACE#/g)).toHaveLength(1)
+    for (const step of ['forgetting', 'destroyed', 'forgotten'] as const) await store.step('ann', step)
+    expect(await listed()).toEqual([])
+    expect(await rows()).not.toContain('group#')
     await stores.close()
   })
 
