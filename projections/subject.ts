@@ -1,5 +1,5 @@
 /**
- * The subject of personal data is a person (`ann`) or a part of a person (`ann~strava~2`), whose data can be forgotten without the rest. The
+ * The subject of personal data is a person (`ann`) or a part of a person (`ann~link~2`), whose data can be forgotten without the rest. The
  * name of a part begins with the person and `~`. If it ends with a further `~` and a number, the part is numbered: it accepts no data after
  * it is forgotten. Data of the program itself has a subject that begins with `~`, and is never forgotten. No id of a user contains `~`.
  */

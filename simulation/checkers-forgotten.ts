@@ -1,5 +1,6 @@
 import type { Item } from '../projections/item.ts'
 import type { Codec } from '../schemas/codec.ts'
+import { personOf } from '../projections/subject.ts'
 import { FORGOTTEN, type Event } from '../schemas/event.ts'
 import type { Violation } from './checkers.ts'
 import type { ForgettingRequest } from './forgetter.ts'
@@ -40,16 +41,17 @@ export const checkForgotten = ({
   for (const record of topic.partitions.flat()) {
     const event = decoded(codec, record.value)
     if (event === undefined || event.meta.subjectId === null) continue
+    const { subjectId } = event.meta
     const texts = personalTextsOf(sentEvents.get(event.meta.eventId))
     if (texts.some((text) => Buffer.from(record.value).includes(text)))
       details.push(`${positionName(record)} contains unsealed personal data`)
     for (const tag of texts.flatMap(tagsIn)) (event.personal === FORGOTTEN ? gone : readableTags).add(tag)
     const isReadable = event.personal !== null && event.personal !== FORGOTTEN
     const isForgotten = forgotten.some(
-      ({ subject, ends }) => subject === event.meta.subjectId && record.offset < (ends[record.partition] ?? 0),
+      ({ subject, ends }) =>
+        (subject === subjectId || subject === personOf(subjectId)) && record.offset < (ends[record.partition] ?? 0),
     )
-    if (isReadable && isForgotten)
-      details.push(`${positionName(record)} about ${event.meta.subjectId} can still be read`)
+    if (isReadable && isForgotten) details.push(`${positionName(record)} about ${subjectId} can still be read`)
   }
   // A forgotten person can have sent the same text again later. So a text that the log still contains is no trace of forgotten data.
   for (const tag of readableTags) gone.delete(tag)

@@ -11,7 +11,19 @@ import type { Table } from './store-model.ts'
 /** A broken rule: the checker that found it, and a detail for the person who debugs it. docs/reliability.md describes the checkers. */
 export interface Violation {
   readonly checker:
-    'C1' | 'C2' | 'C3' | 'C4' | 'C7' | 'C8' | 'outcomes' | 'derived' | 'timers' | 'tokens' | 'points' | 'domain'
+    | 'C1'
+    | 'C2'
+    | 'C3'
+    | 'C4'
+    | 'C7'
+    | 'C8'
+    | 'outcomes'
+    | 'derived'
+    | 'timers'
+    | 'tokens'
+    | 'secrets'
+    | 'points'
+    | 'domain'
   readonly detail: string
 }
 

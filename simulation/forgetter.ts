@@ -7,9 +7,10 @@ import type { Process } from './process.ts'
 import type { Ports } from './world-ports.ts'
 import { PACES, type World } from './world.ts'
 
-/** A person to forget, and the end of each partition at the first request. */
+/** A person to forget, the time of the first request, and the end of each partition at this time. */
 export interface ForgettingRequest {
   readonly subject: string
+  readonly requestedAt: number
   readonly ends: readonly number[]
 }
 
@@ -49,7 +50,7 @@ export const startForgetter = (
     })
     while (forgotten.length < subjects.length) {
       const subject = subjects[forgotten.length] ?? ''
-      request ??= { subject, ends: world.topic.partitions.map(({ length }) => length) }
+      request ??= { subject, requestedAt: ports.clock.now(), ends: world.topic.partitions.map(({ length }) => length) }
       try {
         const { left } = await forget(partsOf(ports, pipeline, buildMachine(process, ports)), subject)
         if (left.length > 0) throw new Error(left.join(' '))

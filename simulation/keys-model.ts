@@ -30,8 +30,8 @@ export const createKeyTable = (
   founding: Founding = { id: 'simulated', plainBefore: {} },
 ): KeyTable => ({ founding, people: new Map(), places: new Map(), secrets: new Map(), embedded, made: 0 })
 
-/** The number of log keys per page. It is small, so that some people have several pages. */
-const PAGE = 2
+/** The number of log keys per page. It is small, so that many people have several pages. */
+const PAGE = 1
 
 const throttled = () =>
   new Fault('store-throttled', 'The simulated key store is throttled. Try again.', { retriable: true })

@@ -5,6 +5,7 @@ import { startClients } from './clients.ts'
 import { createBuildMachine } from './build-machine.ts'
 import { startTokenProber } from './token-prober.ts'
 import { startForgetter } from './forgetter.ts'
+import { startSecretKeepers } from './secret-keepers.ts'
 import { checkRun } from './check-run.ts'
 import { createDeployer } from './deployer.ts'
 import { startOperator, type Move } from './operator.ts'
@@ -127,8 +128,10 @@ export const runSeed = async (seed: number, options: RunOptions = {}): Promise<R
   const buildMachine = createBuildMachine(world, { scheduler, ...shape })
   const operator = startOperator(world, { buildMachine, ...shape })
   const forgetter = startForgetter(world, { buildMachine, subjects: shape.workload.subjectsToForget ?? [] })
+  const keepers = startSecretKeepers(world, { seed, people: shape.workload.subjectsToForget ?? [] })
 
-  const isSettled = () => clients.done() && operator.done() && forgetter.done() && isCaughtUp(world, scheduler.now())
+  const isSettled = () =>
+    clients.done() && operator.done() && forgetter.done() && keepers.done() && isCaughtUp(world, scheduler.now())
   const first = await scheduler.run(() => isSettled() || scheduler.now() > EPOCH + SAFETY_MS, BUDGET)
   scheduler.calm()
   deployer.deployAll()
@@ -145,6 +148,7 @@ export const runSeed = async (seed: number, options: RunOptions = {}): Promise<R
   const violations = [
     ...stuck,
     ...tokenViolations,
+    ...keepers.check(forgetter.forgotten),
     ...(await checkRun({
       world,
       workload: shape.workload,

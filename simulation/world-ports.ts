@@ -11,7 +11,7 @@ import type { TableSpec } from '../projections/table.ts'
 import type { Codec } from '../schemas/codec.ts'
 import type { Bug, BugContext } from './bug.ts'
 import type { Coordinator } from './group-model.ts'
-import { codecOver, createKeyTable, keyStoreFor, readingCodec, createRing } from './keys-model.ts'
+import { codecOver, createKeyTable, keyStoreFor, readingCodec, createRing, type KeyTable } from './keys-model.ts'
 import { logFor, type Topic } from './log-model.ts'
 import type { Process } from './process.ts'
 import type { Random } from './random.ts'
@@ -48,6 +48,8 @@ export interface WorldPorts {
   codec(process: Process): Codec
   /** Returns a codec that reads the log with the keys that are not destroyed. */
   reading(): Codec
+  /** The keys and secrets of people. */
+  readonly keyTable: KeyTable
   /** Returns the ports of a node or an operator, with the planted bug (if any). Default of `domain`: the workload's own domain. */
   ports(process: Process, domain?: Domain): Ports
 }
@@ -109,6 +111,7 @@ export const createPorts = (parts: WorldPortsParts): WorldPorts => {
     clock,
     codec: (process) => keyPorts.codec(keyPorts.open(keyPorts.store(process))),
     reading: keyPorts.reading,
+    keyTable: keyPorts.keyTable,
     ports,
   }
 }
@@ -119,6 +122,7 @@ const createKeyPorts = ({ scheduler, workload, embedded }: WorldPortsParts) => {
   // An embedded program has one process with one keyring. The simulation opens several keyrings for it, so an eviction applies to all of them.
   const rings: Keyring[] = []
   return {
+    keyTable,
     store: (process: Process): KeyStore => keyStoreFor(scheduler, process, keyTable),
     open: (store: KeyStore): Ports['keys'] => {
       const ring = createRing(store, () => scheduler.now())

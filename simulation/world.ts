@@ -29,7 +29,7 @@ export interface WorldOptions {
   readonly bug?: Bug
 }
 
-export interface World extends Pick<WorldPorts, 'log' | 'clock' | 'codec' | 'reading' | 'ports'> {
+export interface World extends Pick<WorldPorts, 'log' | 'clock' | 'codec' | 'reading' | 'keyTable' | 'ports'> {
   readonly topic: Topic
   readonly tables: Tables
   readonly series: SeriesTables

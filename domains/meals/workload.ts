@@ -46,10 +46,12 @@ export const mealsWorkload = (random: Random, length: number): Workload => {
     )
   }
   const isSealed = random.chance(0.5)
+  // In some runs all personal data belongs to a part of its user. Forgetting the user forgets the part.
+  const hasParts = isSealed && random.chance(0.3)
   const subjectsToForget = isSealed && random.chance(0.6) ? users.slice(0, random.between(1, 2)) : []
   // While a key is parked, its PersonForgotten waits. So if this run forgets people, no key gets an unreadable record, which parks it forever.
   const clients = assignToClients(random, {
-    events,
+    events: hasParts ? events.map(ofPart) : events,
     keys: users,
     ...(subjectsToForget.length > 0 ? { poisoned: [] } : {}),
   })
@@ -62,6 +64,11 @@ export const mealsWorkload = (random: Random, length: number): Workload => {
     subjectsToForget,
     ...(isSealed ? { isSealed } : {}),
   }
+}
+
+const ofPart = (event: Event): Event => {
+  const { subjectId } = event.meta
+  return subjectId === null ? event : { ...event, meta: { ...event.meta, subjectId: `${subjectId}~account` } }
 }
 
 const drawEvent = (diary: Diary): Omit<EventDraft, 'request'> => {
