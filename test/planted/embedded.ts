@@ -88,17 +88,38 @@ export const LMDB_TABLES: Mistakes = {
 export const KEY_FILE: Mistakes = {
   'the digits of a destroyed key stay in the file': {
     file: 'processors/adapters/key-file/store.ts',
-    find: "if (step === 'destroyed') for (const key of entry.destroyed) file.erase(key)",
-    replace: '',
+    find: 'for (const key of entry.destroyed) file.erase(key)\n  for',
+    replace: 'for',
     by: `${ADAPTER_TESTS}/key-file/store.test.ts`,
     test: 'contains no digit of a destroyed key',
   },
   'a person who is being forgotten gets a key': {
     file: 'processors/adapters/key-file/store.ts',
-    find: 'if (entry?.forgetting) {',
+    find: 'if (fault !== undefined) {',
     replace: 'if (false as boolean) {',
     by: `${ADAPTER_TESTS}/key-file/store.test.ts`,
     test: 'a person who is being forgotten gets no key',
+  },
+  'an old version of a secret stays in the file': {
+    file: 'processors/adapters/key-file/secrets.ts',
+    find: 'file.overwrite(slots.positions[free === 0 ? 1 : 0], blankSlot(slots.size))',
+    replace: '',
+    by: `${ADAPTER_TESTS}/key-file/store.test.ts`,
+    test: 'contains no character of an old, a dropped or a destroyed secret',
+  },
+  'a destroyed secret stays in the file': {
+    file: 'processors/adapters/key-file/store.ts',
+    find: 'for (const slots of entry.unused) blank(file, slots)',
+    replace: '',
+    by: `${ADAPTER_TESTS}/key-file/store.test.ts`,
+    test: 'contains no character of an old, a dropped or a destroyed secret',
+  },
+  'a secret that was not written completely is read': {
+    file: 'processors/adapters/key-file/slots.ts',
+    find: 'if (check !== checkOf(owner, `${version}.${value}`)) return undefined',
+    replace: 'if (check === undefined) return undefined',
+    by: `${ADAPTER_TESTS}/key-file/store.test.ts`,
+    test: 'after a kill at any byte of the write of a secret',
   },
   'the rest of a failed write stays in the file': {
     file: 'processors/adapters/key-file/file.ts',
