@@ -4,6 +4,7 @@ import type {
   MilestoneItem,
   MilestonePartsItem,
   MilestonesItem,
+  SagaItem,
 } from '../../projections/activities/items.ts'
 import {
   awardKey,
@@ -11,6 +12,7 @@ import {
   milestoneLists,
   milestoneParts,
   milestones,
+  sagas,
   stravaSubject,
 } from '../../projections/activities/keys.ts'
 import { dmOf, metresOf, partsEarnedAt } from '../../projections/activities/milestones.ts'
@@ -122,7 +124,7 @@ const awardOf = (get: Get, user: string, { milestoneId }: MilestoneItem, { part,
   }
 }
 
-/** Derives AwardsTold. The progress is sealed with the key of the current link. */
+/** Derives AwardsTold. The progress is sealed with the key of the current link, or of the link whose data is being erased. */
 const tell = (
   work: Work,
   { meta: { key: user } }: Event,
@@ -130,7 +132,8 @@ const tell = (
   awards: readonly AwardTold[],
 ): void => {
   const { milestoneId, version, completedAtUtc } = milestone
-  const epoch = work.get<ConnectionItem>(connections.key(user))?.epoch ?? 0
+  const { epoch } = work.get<SagaItem>(sagas.key(user)) ??
+    work.get<ConnectionItem>(connections.key(user)) ?? { epoch: 0 }
   const personal: AwardsToldPersonal = {
     progressDm: awards.map(({ part }) => dmOf(work.get(awardKey(user, milestoneId, part))?.progressValueAtAward ?? 0)),
   }

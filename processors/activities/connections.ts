@@ -38,7 +38,8 @@ export const closedEpochOf = (get: Get, user: string): number =>
 /** True if the events of a link change items: it is the current link, or the imported activities, and it is not closed. */
 export const isOpen = (get: Get, user: string, epoch: number): boolean => {
   if (!isPerson(user) || unitOf(epoch) <= closedEpochOf(get, user)) return false
-  return epoch === 0 || epoch === get<ConnectionItem>(connections.key(user))?.epoch
+  const current = get<ConnectionItem>(connections.key(user))?.epoch ?? 0
+  return epoch === 0 ? current <= 1 : epoch === current
 }
 
 /** The connection of a person whose link is not closed. */
@@ -66,6 +67,7 @@ export const noConnection = (get: Get, user: string): ConnectionItem => {
     missingScopes: [],
     epoch,
     closedEpoch: epoch,
+    lastEpoch: epoch,
     secretRef: '',
     secretVersion: 0,
     expiresAtUtc: '',

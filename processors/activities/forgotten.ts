@@ -21,8 +21,8 @@ import {
 import { holds, scopeOf, type Scope } from '../../projections/activities/personal.ts'
 import { tokens, userPartition } from '../../projections/access/keys.ts'
 import { isoOf } from '../../projections/instant.ts'
-import { bare, type Item } from '../../projections/item.ts'
-import { NOTHING, type Get, type PersonalItems, type Result } from '../../projections/projection.ts'
+import { bare, keyOf, type Item, type Key } from '../../projections/item.ts'
+import { type Get, type PersonalItems, type Result } from '../../projections/projection.ts'
 import type { Event } from '../../schemas/event.ts'
 import type { PersonForgotten } from '../../schemas/generated/common.ts'
 import { tokenForgotten } from '../folding/tokens.ts'
@@ -44,21 +44,32 @@ export const activitiesPersonalItems: PersonalItems = {
 
 /**
  * Removes the data of a person, or of a part of a person, from the items that the event names. The link is closed: its later events change
- * nothing. Awards and milestones stay without the numbers from Strava.
+ * nothing. Awards and milestones stay without the numbers from Strava. The fold writes each named item, even if the item does not change, so that
+ * every replay writes the same items.
  */
 export const personForgotten = (event: PersonForgotten, get: Get): Result => {
   const { data, meta } = event
   const subject = meta.subjectId ?? meta.key
   const scope = scopeOf(subject)
   const own = partitionsOf(meta.key, subject)
+  const named: readonly Key[] = data.items
+    .filter(({ pk }) => own.includes(pk))
+    .map(({ pk, sk }) => ({ PK: pk, SK: sk }))
   const work = startWork(get)
-  if (own.length === 0) return NOTHING
-  for (const { pk, sk } of data.items) {
-    const item = own.includes(pk) ? get<Item>({ PK: pk, SK: sk }) : undefined
+  for (const key of named) {
+    const item = get<Item>(key)
     if (item !== undefined) erase(work, event, bare(item), scope)
   }
-  if (isPerson(meta.key)) closeLink(work, meta.key, scope)
-  return work.result()
+  if (own.length > 0 && isPerson(meta.key)) closeLink(work, meta.key, scope)
+  const result = work.result()
+  const changed = new Set(result.items?.map(keyOf))
+  const unchanged = new Map(
+    named.flatMap((key) => (changed.has(keyOf(key)) ? [] : [[keyOf(key), work.get<Item>(key)] as const])),
+  )
+  return {
+    ...result,
+    items: [...(result.items ?? []), ...[...unchanged.values()].flatMap((item) => (item ? [bare(item)] : []))],
+  }
 }
 
 /** Removes the personal data of one item. An item of a later link stays, because the event is not about it. */
@@ -124,6 +135,12 @@ const closeLink = (work: Work, user: string, { epoch }: Scope): void => {
   const { checking: _, ...rest } = connection
   const closed = unitOf(connection.epoch)
   const status = connection.status === 'NONE' ? 'NONE' : 'REVOKED'
-  work.put({ ...rest, status, epoch: closed, closedEpoch: closed } satisfies ConnectionItem)
+  work.put({
+    ...rest,
+    status,
+    epoch: closed,
+    closedEpoch: closed,
+    lastEpoch: Math.max(closed, connection.lastEpoch),
+  } satisfies ConnectionItem)
   endCalls(work)
 }

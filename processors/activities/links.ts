@@ -1,5 +1,5 @@
-import type { ConnectionItem, SagaItem } from '../../projections/activities/items.ts'
-import { athletePartition, connections, sagas } from '../../projections/activities/keys.ts'
+import type { ConnectionItem, GoneProfileItem, ProfileItem, SagaItem } from '../../projections/activities/items.ts'
+import { athletePartition, connections, goneProfiles, profiles, sagas } from '../../projections/activities/keys.ts'
 import { refuse } from '../../projections/activities/refusals.ts'
 import { userPartition } from '../../projections/access/keys.ts'
 import { isoOf } from '../../projections/instant.ts'
@@ -13,7 +13,7 @@ import type {
 } from '../../schemas/generated/activities.ts'
 import { startWork, type Work } from '../folding/work.ts'
 import { idOf, isReference, readable } from './bodies.ts'
-import { closedEpochOf, isPerson, noConnection, openConnection, refusedFor, wrongLogKey } from './connections.ts'
+import { isPerson, noConnection, openConnection, refusedFor, wrongLogKey } from './connections.ts'
 import { DAY_MS, dueAfter } from './instants.ts'
 import { armBackfill, armResync, armResyncTimer } from './listings.ts'
 import { forgetRefusedLink, releaseClaim, startErasure } from './saga.ts'
@@ -23,20 +23,29 @@ export const stravaAthleteLinked = (event: StravaAthleteLinked, get: Get): Resul
   const { data, meta } = event
   const { key: user } = meta
   if (!isPerson(user) || !isReference(data.ref)) return wrongLogKey(user)
-  const work = startWork(get)
+  const connection = get<ConnectionItem>(connections.key(user)) ?? noConnection(get, user)
   const current = openConnection(get, user)
-  const isAgain = current !== undefined && current.epoch === data.epoch && current.ref === data.ref
-  if (data.epoch <= (isAgain ? 0 : (current?.epoch ?? closedEpochOf(get, user)))) return NOTHING
-  if (refusedFor(get, user) !== undefined || get<SagaItem>(sagas.key(user)) !== undefined) reject(work, event)
-  else if (isAgain) linkAgain(work, event, current)
-  else if (current !== undefined && current.epoch > 0) reject(work, event)
-  else link(work, event, get<ConnectionItem>(connections.key(user)) ?? noConnection(get, user))
+  const work = startWork(get)
+  if (current?.epoch === data.epoch && current.ref === data.ref) linkAgain(work, event, current)
+  else if (data.epoch > connection.lastEpoch) {
+    const isFree = current === undefined || current.epoch === 0
+    const isUsable = isFree && refusedFor(get, user) === undefined && get<SagaItem>(sagas.key(user)) === undefined
+    if (isUsable) link(work, event, bare(connection))
+    else reject(work, event)
+  }
   return work.result()
 }
 
+/** Releases the athlete, and forgets the data of the link. Its number is never used again, because its key is destroyed. */
 const reject = (work: Work, event: StravaAthleteLinked): void => {
-  releaseClaim(work, event.meta.key, event.data)
-  forgetRefusedLink(work, event, event.data.epoch)
+  const { data, meta } = event
+  releaseClaim(work, meta.key, data)
+  forgetRefusedLink(work, event, data.epoch)
+  const gone = work.get<GoneProfileItem>(goneProfiles.key(meta.key))
+  const isGone = gone !== undefined && work.get<ProfileItem>(profiles.key(meta.key)) === undefined
+  if (isGone) return work.put({ ...gone, epoch: data.epoch } satisfies GoneProfileItem)
+  const connection = work.get<ConnectionItem>(connections.key(meta.key)) ?? noConnection(work.get, meta.key)
+  work.put({ ...connection, lastEpoch: data.epoch } satisfies ConnectionItem)
 }
 
 const linkOf = ({ data, meta, personal }: StravaAthleteLinked) => {
@@ -48,6 +57,7 @@ const linkOf = ({ data, meta, personal }: StravaAthleteLinked) => {
     scopes: data.scopes.slice(0, MAX_SCOPES).map((scope) => scope.slice(0, MAX_TEXT)),
     missingScopes: [],
     epoch: data.epoch,
+    lastEpoch: data.epoch,
     secretRef: data.secretRef.slice(0, MAX_TEXT),
     secretVersion: data.secretVersion,
     expiresAtUtc: isoOf(data.expiresAt),
@@ -62,7 +72,7 @@ const MAX_SCOPES = 20
 const MAX_TEXT = 200
 
 const link = (work: Work, event: StravaAthleteLinked, before: ConnectionItem): void => {
-  const { refuted: _, ...rest } = bare(before)
+  const { refuted: _, ...rest } = before
   const run = before.backfill.run + 1
   const backfill = { run, page: 0, before: null, done: false, fetched: 0 }
   const connection: ConnectionItem = { ...rest, ...linkOf(event), backfill }

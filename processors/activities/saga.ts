@@ -52,7 +52,13 @@ export const startErasure = (
   const { key: user } = event.meta
   const { checking: _, ...rest } = connection
   const epoch = unitOf(connection.epoch)
-  work.put({ ...rest, status: 'REVOKING', epoch, closedEpoch: epoch } satisfies ConnectionItem)
+  work.put({
+    ...rest,
+    status: 'REVOKING',
+    epoch,
+    closedEpoch: epoch,
+    lastEpoch: Math.max(epoch, connection.lastEpoch),
+  } satisfies ConnectionItem)
   endCalls(work)
   const saga = { kind, epoch: connection.epoch, startedAtUtc: isoOf(event.meta.occurredAt) }
   if (!revoke) return beginStep(work, event, { ...saga, step: 'tell' })
@@ -192,7 +198,7 @@ const removeAccount = (work: Work, event: Event, saga: SagaItem): void => {
   const { key: user, occurredAt } = event.meta
   if (!removeMilestones(work, user)) return beginStep(work, event, { ...saga, cursor: saga.cursor + 1 })
   const number = work.get<ProfileItem>(profiles.key(user))?.number ?? 1
-  const epoch = work.get<ConnectionItem>(connections.key(user))?.epoch ?? 0
+  const epoch = work.get<ConnectionItem>(connections.key(user))?.lastEpoch ?? 0
   work.put({ ...goneProfiles.key(user), deletedAtUtc: isoOf(occurredAt), number, epoch } satisfies GoneProfileItem)
   for (const { key } of [profiles, connections, milestoneLists, sagas]) work.remove(key(user))
   work.arm({ name: 'saga', at: null })

@@ -59,6 +59,8 @@ export type ConnectionItem = Key & {
   readonly epoch: number
   /** Events of this link and of earlier ones change nothing any more. */
   readonly closedEpoch: number
+  /** The highest number of a link of the person, also of links that were rejected. The next link has the next number. */
+  readonly lastEpoch: number
   readonly secretRef: string
   readonly secretVersion: number
   readonly expiresAtUtc: string

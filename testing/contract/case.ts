@@ -28,6 +28,8 @@ export interface EventCase {
    * the first delivery changed items or returned derived events. Default: true if one of the entries is true.
    */
   readonly isApplied?: (event: Event, changed: readonly boolean[]) => boolean
+  /** True if the domain stores data about people, but no text of a personal field. The suite then expects that no item contains such a text. */
+  readonly storesNoTexts?: true
 }
 
 /** A domain for the contract suite. */

@@ -22,6 +22,13 @@ import type {
   StravaAthleteUnlinked,
   StravaTokenLost,
   StravaTokenRefreshed,
+  AwardsDue,
+  DeauthPresumed,
+  ResyncDue,
+  SagaDue,
+  StepDone,
+  StravaAthleteLinked,
+  StravaAthleteReleased,
   StravaWebhookReceived,
 } from '../../../schemas/generated/activities.ts'
 import { eventOf } from '../../../testing/event.ts'
@@ -257,3 +264,29 @@ export const modelPartDefined = simple<ModelPartDefined>(
   modelKey('rocket'),
 )
 export const modelRetired = simple<ModelRetired>('ModelRetired', { modelId: 'rocket' }, modelKey('rocket'))
+
+/** The event that the fold of `claimed` derives. */
+export const linked = (parts: Parameters<typeof claimed>[0] = {}): StravaAthleteLinked => {
+  const { data, meta, personal } = claimed(parts)
+  const { userId, ...link } = data
+  return eventOf('StravaAthleteLinked', {
+    key: userId,
+    data: { ref: parts.ref ?? REF, ...link },
+    personal,
+    meta: { ...meta, key: userId },
+  })
+}
+export const athleteReleased = simple<StravaAthleteReleased>(
+  'StravaAthleteReleased',
+  { userId: 'ada', epoch: 1 },
+  athleteKey(REF),
+)
+export const awardsDue = simple<AwardsDue>('AwardsDue', { cursor: 40 })
+export const resyncDue = simple<ResyncDue>('ResyncDue', { run: 1, cursor: 0 })
+export const sagaDue = simple<SagaDue>('SagaDue', { step: 'tell', cursor: 0 })
+export const stepDone = simple<StepDone>('StepDone', { step: 'revoke', epoch: 1, result: '200' })
+export const deauthPresumed = simple<DeauthPresumed>('DeauthPresumed', {
+  epoch: 1,
+  asked: START_S + 500,
+  version: null,
+})
