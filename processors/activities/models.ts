@@ -1,6 +1,7 @@
 import type { ModelItem, ModelPart, ModelPartItem } from '../../projections/activities/items.ts'
 import { modelIn, modelParts, models, twoDigits } from '../../projections/activities/keys.ts'
 import { MAX_PARTS } from '../../projections/activities/milestones.ts'
+import { modelIndexKeys } from '../../projections/activities/queries.ts'
 import { refuse } from '../../projections/activities/refusals.ts'
 import { isoOf } from '../../projections/instant.ts'
 import { bare } from '../../projections/item.ts'
@@ -31,6 +32,7 @@ export const modelPublished = (event: ModelPublished, get: Get): Result => {
     return refuse('model-invalid', `A model has 1 to ${MAX_PARTS} parts, and as many parts as partsTotal states.`)
   const model: ModelItem = {
     ...models.key(modelId),
+    ...modelIndexKeys(modelId),
     modelId,
     name: name.slice(0, MAX_TEXT),
     partsTotal,

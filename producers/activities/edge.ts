@@ -6,6 +6,7 @@ import type { UserSessions } from '../access/sessions.ts'
 import type { DomainEdge } from '../http/domain.ts'
 import { accountRoutes } from './account-routes.ts'
 import { activityRoutes } from './activity-routes.ts'
+import { auditNotes } from './audit-notes.ts'
 import type { StravaConfiguration } from './configuration.ts'
 import { createConnectStates } from './connect-states.ts'
 import { milestoneRoutes } from './milestone-routes.ts'
@@ -22,13 +23,14 @@ export interface ActivitiesOutside {
   readonly secrets: Secrets
   readonly sessions: UserSessions
   readonly publicUrl: string | undefined
+  readonly failed: (error: unknown) => void
 }
 
 /** The edge of the activities domain. Without the configuration of Strava, the Strava routes answer 404. */
 export const activitiesEdgeWith = (
   { application, webhook }: StravaConfiguration,
-  { secrets, sessions, publicUrl }: ActivitiesOutside,
-): Pick<DomainEdge, 'name' | 'routes' | 'access' | 'refusals' | 'webhooks' | 'derives'> => {
+  { secrets, sessions, publicUrl, failed }: ActivitiesOutside,
+): Pick<DomainEdge, 'name' | 'routes' | 'access' | 'refusals' | 'webhooks' | 'derives' | 'noted'> => {
   const readRefs = createRefs(secrets)
   let refs: Refs | undefined
   const loadRefs = async (): Promise<Refs> => (refs ??= await readRefs())
@@ -53,5 +55,10 @@ export const activitiesEdgeWith = (
     access,
     refusals: [accessRefusals, activitiesRefusals],
     webhooks: [stravaWebhook(webhook, loadRefs)],
+    noted: auditNotes(NAME, () => {
+      // The first notes have no hash of the address. They do not wait for the key store.
+      loadRefs().catch(failed)
+      return refs
+    }),
   }
 }

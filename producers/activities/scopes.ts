@@ -1,8 +1,8 @@
 /** The scope without which private activities are missing. */
 export const PRIVATE_SCOPE = 'activity:read_all'
-/** The scopes that the program requests. */
-export const REQUESTED_SCOPES: readonly string[] = ['read', PRIVATE_SCOPE]
 const NEEDED = ['activity:read', PRIVATE_SCOPE]
+/** The scopes that the program requests. An athlete who keeps private activities for themselves still grants `activity:read`. */
+export const REQUESTED_SCOPES: readonly string[] = ['read', ...NEEDED]
 const MOST = 20
 const SCOPE = /^[a-z_]{1,40}(:[a-z_]{1,40})?$/
 

@@ -258,6 +258,9 @@ export type ModelItem = Key & {
   readonly status: 'PUBLISHED' | 'RETIRED'
   readonly isActive: boolean
   readonly publishedAtUtc: string
+  /** `MODELS` and the id: the models are listed by the index. */
+  readonly GSI1PK: string
+  readonly GSI1SK: string
   readonly _heard: readonly string[]
 }
 
