@@ -29,6 +29,7 @@ import type { PipelineObserver } from '../../processors/engine/run/pipeline-part
 export interface Runtime {
   readonly config: Config
   readonly clock: Clock
+  readonly processName: string
   readonly adapters: Adapters
   readonly keys: Keys
   readonly sessions: Sessions
@@ -139,6 +140,7 @@ const openLocked = async (
   return {
     config,
     clock,
+    processName,
     adapters,
     keys,
     sessions,

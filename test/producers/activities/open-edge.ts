@@ -4,8 +4,7 @@ import type { EdgeDeps } from '../../../producers/http/server.ts'
 import type { WebhookConfiguration } from '../../../producers/activities/configuration.ts'
 import { activitiesEdgeWith } from '../../../producers/activities/edge.ts'
 import { openMemoryEdge, type MemoryEdge } from '../../../testing/edge/edge.ts'
-import { memoryOutside, memorySessions } from '../../../testing/edge/outside.ts'
-import { NOON } from '../../../testing/event.ts'
+import { memoryOutside, type MemoryOutside } from '../../../testing/edge/outside.ts'
 import { send, type EdgeAnswer, type EdgeRequest } from '../../../testing/edge/request.ts'
 
 export const WEBHOOK: WebhookConfiguration = {
@@ -15,8 +14,7 @@ export const WEBHOOK: WebhookConfiguration = {
 }
 
 export interface ActivitiesEdge extends MemoryEdge {
-  readonly secrets: ReturnType<typeof memoryOutside>['secrets']
-  readonly sessions: ReturnType<typeof memorySessions>
+  readonly outside: MemoryOutside
   /** Sends a request of a person with a token. */
   by(user: string, request: EdgeRequest): Promise<EdgeAnswer>
 }
@@ -32,9 +30,7 @@ export const openActivities = async ({
   readonly webhook?: WebhookConfiguration | null
   readonly report?: EdgeDeps['report']
 } = {}): Promise<ActivitiesEdge> => {
-  const clock = { now: () => NOON, sleep: () => Promise.resolve() }
-  const sessions = memorySessions(clock)
-  const outside = memoryOutside(clock)
+  const outside = memoryOutside()
   const named = (name: string): string => strava?.variables[`TRIBUTARY_STRAVA_${name}`] ?? ''
   const application = strava && {
     api: named('API'),
@@ -44,10 +40,7 @@ export const openActivities = async ({
   }
   const edge = await openMemoryEdge({
     domain: activities,
-    edge: activitiesEdgeWith(
-      { ...(application && { application }), ...(webhook && { webhook }) },
-      { ...outside, sessions },
-    ),
+    edge: activitiesEdgeWith({ ...(application && { application }), ...(webhook && { webhook }) }, outside),
     ...(report && { report }),
   })
   const tokens = new Map<string, Promise<string>>()
@@ -56,12 +49,7 @@ export const openActivities = async ({
     tokens.set(user, token)
     return token
   }
-  return {
-    ...edge,
-    secrets: outside.secrets,
-    sessions,
-    by: async (user, request) => send(edge.app, { ...request, token: await tokenOf(user) }),
-  }
+  return { ...edge, outside, by: async (user, request) => send(edge.app, { ...request, token: await tokenOf(user) }) }
 }
 
 export const BIKE = {

@@ -75,7 +75,7 @@ describe('connecting', () => {
     })
     expect((await get('ada', '/strava/status')).body).toEqual(answer.body)
     expect(await owners.get(edge.reader, '98765432109876543')).toMatchObject({ userId: 'ada', epoch: 1 })
-    const secret = await edge.secrets.read(stravaSubject('ada', 1), 'strava')
+    const secret = await edge.outside.secrets.read(stravaSubject('ada', 1), 'strava')
     expect(secret && tokensIn(secret)).not.toHaveProperty('pendingSince')
     const tokens = secret && tokensIn(secret)
     const log = JSON.stringify(edge.events)
@@ -101,9 +101,9 @@ describe('connecting', () => {
   test('is refused for the athlete of another person, whose tokens keep working', async () => {
     await connect('ada', '7')
     expect(await connect('eve', '7')).toMatchObject(problem(409, 'athlete-owned'))
-    expect(await edge.secrets.read(stravaSubject('eve', 1), 'strava')).toBeUndefined()
+    expect(await edge.outside.secrets.read(stravaSubject('eve', 1), 'strava')).toBeUndefined()
     expect((await get('eve', '/strava/status')).body).toMatchObject({ status: 'NONE' })
-    const secret = await edge.secrets.read(stravaSubject('ada', 1), 'strava')
+    const secret = await edge.outside.secrets.read(stravaSubject('ada', 1), 'strava')
     const { access } = secret ? tokensIn(secret) : { access: '' }
     const athlete = await fetch(`${strava.url}/api/v3/athlete`, { headers: { authorization: `Bearer ${access}` } })
     expect(athlete.status).toBe(200)
@@ -142,9 +142,9 @@ describe('connecting', () => {
       expiresAt: NOON,
       pendingSince: NOON - 3_600_000,
     })
-    await edge.secrets.write(subject, 'strava', { expect: 0, value })
+    await edge.outside.secrets.write(subject, 'strava', { expect: 0, value })
     await get('ada', '/strava/connect')
-    expect(await edge.secrets.read(subject, 'strava')).toBeUndefined()
+    expect(await edge.outside.secrets.read(subject, 'strava')).toBeUndefined()
   })
 })
 

@@ -143,6 +143,7 @@ export const openOutside = async (tokens: Partial<StoredTokens> = {}): Promise<A
         missingScopes: [],
         epoch: 1,
         closedEpoch: 0,
+        lastEpoch: 1,
         secretRef: `${SUBJECT}/strava`,
         secretVersion: 1,
         expiresAtUtc: '',
