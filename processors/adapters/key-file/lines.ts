@@ -24,7 +24,7 @@ export interface StoredKey {
 }
 
 /** The two slots of a secret in the file. Both have the same number of characters. */
-export interface SlotPair {
+export interface Slots {
   /** The positions of the first characters in the file. */
   readonly positions: readonly [number, number]
   readonly size: number
@@ -34,9 +34,9 @@ export interface Entry {
   key: StoredKey | undefined
   destroyed: StoredKey[]
   /** The slots of the secrets, by name. */
-  readonly secrets: Map<string, SlotPair>
+  readonly secrets: Map<string, Slots>
   /** Slots that are not used any more. They must be blank. */
-  unused: SlotPair[]
+  unused: Slots[]
   /** The log keys, by their names (`placeName`). */
   places: Map<string, PersonalLogKey>
   forgetting: boolean
@@ -91,7 +91,7 @@ const createEntry = (): Entry => ({
   forgetting: false,
 })
 
-const slotsAt = (first: number, size: number): SlotPair => ({ positions: [first, first + size + BETWEEN.length], size })
+const slotsAt = (first: number, size: number): Slots => ({ positions: [first, first + size + BETWEEN.length], size })
 
 const applyStep = (entry: Entry, step: Step): void => {
   entry.forgetting = step !== 'forgotten'

@@ -1,7 +1,7 @@
 import type { Secret, Secrets } from '../../engine/ports/secrets.ts'
 import { NO_SECRET, refusalOf, throwFirst } from '../../engine/people/key-store-rules.ts'
 import type { KeyFile } from './file.ts'
-import { newKey, type EntryLine, type SlotPair } from './lines.ts'
+import { newKey, type EntryLine, type Slots } from './lines.ts'
 import { blankSlot, padded, secretInSlot, slotSize, slotText, type SecretAddress } from './slots.ts'
 
 /** The secrets in the key file. The functions of the file are synchronous, so no other call runs between a read and the write after it. */
@@ -30,7 +30,7 @@ export const blankUnusedSlots = (file: KeyFile): void => {
 }
 
 /** Blanks both slots. */
-export const blank = (file: KeyFile, { positions, size }: SlotPair): void => {
+export const blank = (file: KeyFile, { positions, size }: Slots): void => {
   for (const position of positions) file.overwrite(position, blankSlot(size))
 }
 
