@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { createOwnItems } from '../processors/engine/fold/own-items.ts'
+import { createOwnItems } from '../processors/engine/rows/own-items.ts'
 import { isExpired, keyOf, type Item, type Key, type Stored } from '../projections/item.ts'
 import type { Domain, Get, Projection, Result, Timer } from '../projections/projection.ts'
 import type { Event } from '../schemas/event.ts'

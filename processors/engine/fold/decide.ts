@@ -9,12 +9,12 @@ import {
   type Result,
 } from '../../../projections/projection.ts'
 import { NOTHING_DUE, type Due, type OutgoingRows } from '../../../projections/outgoing-rows.ts'
+import type { Find, OwnItems } from '../../../projections/own-items.ts'
 import type { Point } from '../../../projections/series.ts'
 import { HASHED_KEY, type Event } from '../../../schemas/event.ts'
 import type { KeyOf } from '../../../projections/entity.ts'
 import type { Position } from '../ports/log.ts'
 import { idempotencyKey, outcomeKey } from './keys.ts'
-import { createOwnItems, type Find, type OwnItems } from './own-items.ts'
 
 /** A decoded event and its position in the log. */
 export interface LoggedEvent extends Position {
@@ -38,6 +38,7 @@ export interface RowRules {
   readonly isWrittenOnce: (key: Key) => boolean
   /** True if a removal of this row writes a tombstone. */
   readonly leavesTombstone: (key: Key) => boolean
+  readonly ownItems: OwnItems
 }
 
 /** An event whose fold returned a result, and the projection of the fold. */
@@ -51,7 +52,6 @@ export interface Decider extends RowRules {
   readonly decides: ReadonlySet<string>
   /** The name of the table's TTL attribute. */
   readonly ttl: string
-  readonly ownItems: OwnItems
 }
 
 const DAY_SECONDS = 24 * 60 * 60
@@ -60,14 +60,12 @@ const NO_CHANGES: readonly Change[] = []
 const NO_POINTS: readonly Point[] = []
 
 /** Returns one decider (projection and rules) per projection. The first projection that folds an event type decides the outcome of its events. */
-export const decidersOf = (domain: Domain, rules: RowRules): readonly Decider[] => {
-  const { projections, table } = domain
-  const ownItems = createOwnItems(domain)
+export const decidersOf = ({ projections, table }: Domain, rules: RowRules): readonly Decider[] => {
   const decided = new Set<string>()
   return projections.map((projection) => {
     const decides = new Set(Object.keys(projection.folds).filter((type) => !decided.has(type)))
     for (const type of decides) decided.add(type)
-    return { projection, decides, ttl: table.ttl, ownItems, ...rules }
+    return { projection, decides, ttl: table.ttl, ...rules }
   })
 }
 

@@ -1,8 +1,8 @@
 import type { Due } from '../../../projections/outgoing-rows.ts'
-import type { TableSpec } from '../../../projections/table.ts'
 import type { Domain } from '../../../projections/projection.ts'
 import type { Codec } from '../../../schemas/codec.ts'
 import type { Cause, RowRules } from '../fold/decide.ts'
+import { createOwnItems } from '../rows/own-items.ts'
 import { requireStorable } from '../rows/storable.ts'
 import { askChanges } from './asks.ts'
 import { isOutbox, tombstonesOf } from './keys.ts'
@@ -18,7 +18,7 @@ export type IsOutgoing = (cause: Cause) => boolean
  * event that cannot be encoded parks the key, whoever folds it.
  */
 export const rowRulesOf = (
-  { table, ...domain }: { readonly table: Pick<TableSpec, 'indexes'> } & Pick<Domain, 'asks' | 'withoutTombstone'>,
+  domain: Pick<Domain, 'name' | 'table' | 'partitions' | 'asks' | 'withoutTombstone'>,
   codec: Codec,
   isSent: IsOutgoing = () => true,
 ): RowRules => {
@@ -39,9 +39,10 @@ export const rowRulesOf = (
         } satisfies Due,
       }
     },
-    measure: (change) => requireStorable(table, change),
+    measure: (change) => requireStorable(domain.table, change),
     isWrittenOnce: isOutbox,
     leavesTombstone: tombstonesOf(domain),
+    ownItems: createOwnItems(domain),
   }
 }
 

@@ -1,16 +1,9 @@
 import type { Item, Key } from '../../../projections/item.ts'
-import type { Change, Domain } from '../../../projections/projection.ts'
+import type { OwnItems } from '../../../projections/own-items.ts'
+import type { Domain } from '../../../projections/projection.ts'
 import { Fault } from '../../../schemas/fault.ts'
 
-/** Returns the stored item, also if it is expired, or the tombstone. Undefined if there is none. */
-export type Find = (key: Key) => Item | undefined
-
-/** Checks that a fold uses only items of the log key of its event. Each function throws the fault `foreign-item` otherwise. */
-export interface OwnItems {
-  requireRead(key: Key, logKey: string, find: Find): void
-  requireWrite(change: Change, logKey: string, find: Find): void
-}
-
+/** Refuses the items of other log keys by the domain's `partitions`. */
 export const createOwnItems = ({ name, partitions: { keyIn } }: Pick<Domain, 'name' | 'partitions'>): OwnItems => {
   let lastPk: string | undefined
   let lastOwner: string | undefined
