@@ -5,7 +5,7 @@ import type { AppendRules } from '../producers/append-rules.ts'
 import type { ItemFormatter } from '../projections/item-formatter.ts'
 import { DOMAIN_NAME_RULE, isDomainName } from '../projections/domain-name.ts'
 import type { Domain } from '../projections/projection.ts'
-import { isProgramTable, PROGRAM_TABLES } from '../projections/table.ts'
+import { isProgramTable, PROGRAM_TABLES, SESSIONS_TABLE_NAME } from '../projections/table.ts'
 import { Fault } from '../schemas/fault.ts'
 import type { DomainSimulation } from '../simulation/domain.ts'
 import { furtherDomains, type DomainRecord } from './record.ts'
@@ -126,7 +126,7 @@ const requireDistinctDomains = (records: readonly DomainRecord[], all: readonly 
   if (reserved !== undefined)
     throw new Fault(
       'bad-config',
-      `The domain ${reserved.name} has the table ${reserved.table.name}. Only tables of the program begin with ${PROGRAM_TABLES}. Rename the table in its record.`,
+      `The domain ${reserved.name} has the table ${reserved.table.name}. Only tables of the program are called ${SESSIONS_TABLE_NAME} or begin with ${PROGRAM_TABLES}. Rename the table in its record.`,
     )
 }
 

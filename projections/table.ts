@@ -27,7 +27,11 @@ export interface TableSpec {
 /** The names of the program's own tables begin with this. */
 export const PROGRAM_TABLES = 'tributary-'
 
-export const isProgramTable = ({ name }: TableSpec): boolean => name.startsWith(PROGRAM_TABLES)
+/** The table of sessions also belongs to the program. */
+export const SESSIONS_TABLE_NAME = 'CommitCollectSessions'
+
+export const isProgramTable = ({ name }: TableSpec): boolean =>
+  name.startsWith(PROGRAM_TABLES) || name === SESSIONS_TABLE_NAME
 
 /** A kind of items. The beginning of `PK` and of `SK` determines which items are of this kind. */
 export interface KindSpec {

@@ -2,11 +2,11 @@ import { createCipheriv, createDecipheriv, hash, hkdfSync, randomBytes } from 'n
 import { removing, type Store, type Stores, type Write } from '../../processors/engine/ports/store.ts'
 import type { Session, Sessions } from '../../producers/access/sessions.ts'
 import type { Item, Key, Stored } from '../../projections/item.ts'
-import { everyItem, type TableSpec } from '../../projections/table.ts'
+import { everyItem, SESSIONS_TABLE_NAME, type TableSpec } from '../../projections/table.ts'
 
 /** The table of sessions and of values that can be used once. It is not folded: it cannot be rebuilt from the log, and it need not be backed up. */
 export const SESSIONS_TABLE: TableSpec = {
-  name: 'CommitCollectSessions',
+  name: SESSIONS_TABLE_NAME,
   ttl: 'expires_at',
   indexes: [],
   kinds: [

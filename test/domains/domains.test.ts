@@ -36,11 +36,11 @@ describe('domains that run together', () => {
       })
   })
 
-  test('have no table with a name of the program', () => {
-    const table = { ...meals.table, name: 'tributary-control' }
+  test.each(['tributary-control', 'CommitCollectSessions'])('have no table with a name of the program: %s', (name) => {
+    const table = { ...meals.table, name }
     expect(refusal([other({ table })])).toMatchObject({
       code: 'bad-config',
-      message: expect.stringMatching(/^The domain food has the table tributary-control\. .*Rename/),
+      message: expect.stringMatching(new RegExp(`^The domain food has the table ${name}\\. .*Rename`)),
     })
   })
 

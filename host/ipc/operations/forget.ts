@@ -10,6 +10,8 @@ const SESSIONS = 2
 
 export const forgetPerson: Handler<'forget'> = async (runtime, { subject }, output) => {
   if (subject === '') throw new Fault('bad-usage', 'Name the person: tributary forget --subject ID.')
+  // Sessions that began with a JWT do not end with the tokens of the person.
+  await runtime.sessions.endAll(subject)
   return forget({ ...forgetPartsOf(runtime), progress: (text) => output.progress(text) }, subject)
 }
 
