@@ -1,4 +1,4 @@
-import { logKeyOf } from '../../projections/activities/keys.ts'
+import { isOwner, logKeyOf } from '../../projections/activities/keys.ts'
 import { SPORT_MAP, sportsOf, type SportMap } from '../../projections/activities/sports.ts'
 import { activitiesTable } from '../../projections/activities/table.ts'
 import { NOTHING, projection, type Domain } from '../../projections/projection.ts'
@@ -74,6 +74,8 @@ export const activitiesWith = (map: SportMap): Domain => {
     foldVersion: FOLDS * 100 + map.version,
     keyedByPeople: Object.keys(activities.folds).filter((type) => !KEYED_BY_OTHERS.some((other) => other === type)),
     personal: activitiesPersonalItems,
+    // The key contains the id of the athlete. Each event that changes the item also changes the claim.
+    withoutTombstone: isOwner,
     asks: { fetch: {}, backfill: {}, resync: {}, check: {}, revoke: { changes: true } },
     projections: [activities],
   }
