@@ -31,6 +31,8 @@ export interface DomainRecord {
   readonly edge?: Edge | ConfigurableEdge
   /** Reads the rows of other tables. Absent if the domain imports nothing. */
   readonly importer?: Importer
+  /** Returns the function by which an import replaces ids of another program, if the log must not contain these ids in clear. */
+  readonly pseudonyms?: (secrets: Secrets) => Promise<(id: string) => string>
   /** Exports the data of one log key. Absent if the domain exports nothing. */
   readonly exporter?: Exporter
   /** The rules by which an operator appends an event. Absent if `tributary append` refuses the domain. */

@@ -6,6 +6,8 @@ export interface ExportPaging {
   readonly cursor?: string
   /** True: also past changes. False: only the current state. */
   readonly history: boolean
+  /** The readers of the further domains of the record (`also`), by name. */
+  readonly further?: Readonly<Record<string, Reader>>
 }
 
 /** A row of an export. `kind` names what the row describes, for example `expense`. */

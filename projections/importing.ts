@@ -10,6 +10,8 @@ export interface Origin {
   readonly rowHash: string
   /** The time of the import, for rows without a time. */
   readonly at: number
+  /** Returns the pseudonym of an id of another program. Absent: the record has no `pseudonyms`. */
+  readonly pseudonymOf?: (id: string) => string
 }
 
 /** An event that is read from a row. The caller adds its metadata (`meta`). */
@@ -18,6 +20,8 @@ export interface ImportedEvent {
   readonly key: string
   /** The actor and subject of the event. Null if the row names no person. */
   readonly person: string | null
+  /** The subject whose key seals the personal field. Default: `person`. */
+  readonly subject?: string
   readonly occurredAt: number
   readonly data: unknown
   readonly personal: unknown
@@ -48,6 +52,11 @@ export interface Importer {
   /** Options of `tributary import` that only this importer has. */
   readonly options?: readonly ImportOption[]
   read(row: unknown, origin: Origin): ReadRow
+  /**
+   * Receives the header of a CSV file, and returns a function that returns the row of each record. Throws an error if the columns are not those
+   * that it reads. Absent: the importer reads no CSV.
+   */
+  readonly readCsv?: (header: readonly string[], options: ImportOptions) => (cells: readonly string[]) => object
   /** Sorts all rows of a file, if the rows of the domain depend on each other. Default: the order of the file. */
   readonly sortLines?: (lines: readonly ImportLine[], options: ImportOptions) => readonly ImportLine[]
   /**

@@ -4,6 +4,7 @@ import { open } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { createInterface } from 'node:readline'
 import { createGunzip } from 'node:zlib'
+import { CsvError, parse, type Info } from 'csv-parse'
 import type { Importer, ImportLine, ImportOptions } from '../../projections/importing.ts'
 import { counted } from '../../schemas/counted.ts'
 import { Fault, isFault, messageOf } from '../../schemas/fault.ts'
@@ -117,14 +118,12 @@ async function* partsOf(lines: AsyncIterable<ImportLine>): AsyncIterable<readonl
 }
 
 /** Yields the rows of the file in the order that the importer needs. If the importer sorts the rows, all rows are in memory at once. */
-async function* arranged(
-  { sortLines: arrange }: Importer,
-  file: string,
-  options: ImportOptions,
-): AsyncIterable<ImportLine> {
-  if (arrange === undefined) return yield* rowsOf(file)
+async function* arranged(importer: Importer, file: string, options: ImportOptions): AsyncIterable<ImportLine> {
+  const { sortLines: arrange } = importer
+  const rows = (await isCsv(file)) ? recordsOf(file, importer, options) : rowsOf(file)
+  if (arrange === undefined) return yield* rows
   const lines: ImportLine[] = []
-  for await (const line of rowsOf(file)) lines.push(line)
+  for await (const line of rows) lines.push(line)
   yield* arrange(lines, options)
 }
 
@@ -141,14 +140,47 @@ const textOf = (file: string): NodeJS.ReadableStream =>
   file.endsWith('.gz') ? createReadStream(file).pipe(createGunzip()) : createReadStream(file)
 
 /** Matches the first line of a CSV file: column names, separated by commas. Does not match JSON, which contains a brace, a bracket or a colon. */
-const CSV_HEADER = /^\uFEFF?[\w" -]+(,[\w" -]*)+$/
+const CSV_HEADER = /^\uFEFF?[\p{L}\p{N}_" .()/'’-]+(,[\p{L}\p{N}_" .()/'’-]*)+$/u
+
+const isCsv = async (file: string): Promise<boolean> => {
+  try {
+    for await (const text of createInterface({ input: textOf(file), crlfDelay: Infinity })) return CSV_HEADER.test(text)
+  } catch (error) {
+    throw damaged(`${file} cannot be read: ${messageOf(error)}.`, error)
+  }
+  return false
+}
+
+/** Yields the records of a CSV file as rows. `line` is the line on which the record begins. */
+async function* recordsOf(file: string, { readCsv }: Importer, options: ImportOptions): AsyncIterable<ImportLine> {
+  if (readCsv === undefined)
+    throw new Fault('bad-usage', `${file} is CSV, and an import reads JSON. Export the JSON and import that.`)
+  let read: ReturnType<NonNullable<Importer['readCsv']>> | undefined
+  const parser = textOf(file).pipe(parse({ bom: true, info: true, relax_column_count: true, skip_empty_lines: true }))
+  try {
+    for await (const { record, info } of parser as AsyncIterable<{ record: readonly string[]; info: Info }>) {
+      if (read === undefined) read = readHeader(file, () => readCsv(record, options))
+      else yield { line: info.lines - lineFeedsIn(record), text: JSON.stringify(read(record)) }
+    }
+  } catch (error) {
+    throw error instanceof CsvError ? damaged(`${file} cannot be read to its end: ${messageOf(error)}.`, error) : error
+  }
+}
+
+const lineFeedsIn = (record: readonly string[]): number => record.join('').split('\n').length - 1
+
+const readHeader = <T>(file: string, read: () => T): T => {
+  try {
+    return read()
+  } catch (error) {
+    throw new Fault('bad-usage', `${file}: ${messageOf(error)}`, { cause: error })
+  }
+}
 
 async function* linesOf(file: string): AsyncIterable<ImportLine> {
   let line = 0
   for await (const text of createInterface({ input: textOf(file), crlfDelay: Infinity })) {
     line += 1
-    if (line === 1 && CSV_HEADER.test(text))
-      throw new Fault('bad-usage', `${file} is CSV, and an import reads JSON. Export the JSON and import that.`)
     if (text.trim() !== '') yield { line, text }
   }
 }

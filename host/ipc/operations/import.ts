@@ -66,7 +66,10 @@ const importPart = async (
   const importer = runtime.config.domains.importerOf(domain)
   await requireFolded(pipeline)
   const now = runtime.clock.now()
-  const rows = lines.map(({ text }) => readRow(importer, text, { importId, at: now }))
+  const pseudonymOf = await runtime.config.domains.recordOf(domain).pseudonyms?.(runtime.keys.store.secrets)
+  const rows = lines.map(({ text }) =>
+    readRow(importer, text, { importId, at: now, ...(pseudonymOf && { pseudonymOf }) }),
+  )
   const newRows: Row[] = []
   for (const [at, { read, rowHash }] of rows.entries()) {
     if (read.kind === 'events')
@@ -146,11 +149,11 @@ const newEventsOf = async (
 }
 
 const eventOf = (
-  { type, key, person, occurredAt, data, personal }: ImportedEvent,
+  { type, key, person, subject, occurredAt, data, personal }: ImportedEvent,
   { eventId, now, importId }: { eventId: string; now: number; importId: string },
 ): Event => {
   const meta = eventMeta({ eventId, user: person ?? key, key, now, source: IMPORT_SOURCE, correlationId: importId })
-  return { type, meta: { ...meta, occurredAt, actorId: person, subjectId: person }, data, personal }
+  return { type, meta: { ...meta, occurredAt, actorId: person, subjectId: subject ?? person }, data, personal }
 }
 
 interface Appended {
