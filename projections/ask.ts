@@ -46,7 +46,7 @@ export interface AskCall {
   /** Reads the serving generation, which contains the event that asked. */
   readonly reader: Reader
   readonly now: number
-  /** Aborted when the process stops. */
+  /** Aborted a few seconds after the process began to stop. */
   readonly signal: AbortSignal
 }
 
@@ -66,7 +66,10 @@ export type AskResult = { readonly events: readonly AskAnswer[] } | { readonly l
 
 /** Makes the calls of one kind. */
 export interface AskHandler {
-  /** Makes the call. If it throws, the fetcher reports the error and tries again later. */
+  /**
+   * Makes the call. If it throws, the fetcher reports the error and calls the ask again later; but an ask with `once` waits for an operator.
+   * A handler that has called nothing returns `later`.
+   */
   call(ask: AskCall): Promise<AskResult>
   /** Returns the time until which no ask of this kind can be called, for example because a rate budget is used up. Undefined: it can be called now. */
   heldUntil?(): Promise<number | undefined>

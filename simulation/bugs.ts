@@ -2,6 +2,7 @@ import type { Item, Key } from '../projections/item.ts'
 import type { Page } from '../projections/table.ts'
 import type { Chunk, Write } from '../processors/engine/ports/store.ts'
 import type { Bug, BugContext } from './bug.ts'
+import { ASK_BUGS } from './bugs-asks.ts'
 import { allApplied, current, delivering, storing, subscribing, unconditional, writing } from './bug-ports.ts'
 import { EVERY_PROJECTION } from '../processors/engine/ports/log.ts'
 import type { SimulatedDomains } from './run.ts'
@@ -24,7 +25,10 @@ const halfOf = ({ process }: BugContext) => Math.floor(process.id / 1_000) % 2
 
 /** The planted bugs of the engine and of the domains, by name. */
 export const bugsOf = (domains: SimulatedDomains): Readonly<Record<string, Bug>> =>
-  Object.assign({}, ENGINE_BUGS, ...Object.values(domains).map(({ bugs }) => bugs ?? {})) as Record<string, Bug>
+  Object.assign({}, ENGINE_BUGS, ASK_BUGS, ...Object.values(domains).map(({ bugs }) => bugs ?? {})) as Record<
+    string,
+    Bug
+  >
 
 /**
  * Mistakes that a developer of an adapter or of the engine could make. Each mistake breaks one rule of a port. The simulation must detect

@@ -12,6 +12,7 @@ import {
   type History,
   type Violation,
 } from './checkers.ts'
+import { checkAsks } from './checkers-asks.ts'
 import { checkForgotten } from './checkers-forgotten.ts'
 import { checkSent } from './checkers-sent.ts'
 import type { BuildMachine } from './build-machine.ts'
@@ -32,6 +33,7 @@ interface FinishedRun {
   readonly buildMachine: BuildMachine
   readonly forgotten: readonly ForgettingRequest[]
   readonly rules: Bug['rules']
+  readonly hasRestarted: boolean
 }
 
 /** Runs all checkers on the end state. Checks rebuilds (C4) only for every tenth seed, because a rebuild is slow. */
@@ -43,6 +45,7 @@ export const checkRun = async ({
   faults,
   buildMachine,
   forgotten,
+  hasRestarted,
   rules = (domain) => domain,
 }: FinishedRun): Promise<readonly Violation[]> => {
   const { topic, tables } = world
@@ -53,6 +56,7 @@ export const checkRun = async ({
     ...expectations.flatMap((each) => checkDomain(world, each)),
     ...checkAppends(topic, codec, history),
     ...checkSent({ topic, codec, expected, faults }),
+    ...checkAsks({ topic, codec, expected, faults, hasRestarted, arrived: world.outside.arrived }),
     ...(workload.isSealed
       ? checkForgotten({
           topic,

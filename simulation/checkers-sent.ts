@@ -38,10 +38,13 @@ interface Appended {
  * early. If no fault of `DOUBTFUL` struck, also checks that no event is in the log twice.
  */
 export const checkSent = (sent: SentInput): readonly Violation[] => {
-  const isCertain = !sent.faults.some(({ kind }) => DOUBTFUL.has(kind))
   const appended = eventsOf(sent)
-  return [...checkDerived(appended, sent, isCertain), ...checkTimers(appended, sent, isCertain)]
+  const certain = isCertain(sent.faults)
+  return [...checkDerived(appended, sent, certain), ...checkTimers(appended, sent, certain)]
 }
+
+/** True if no fault of `DOUBTFUL` struck. */
+export const isCertain = (faults: SentInput['faults']): boolean => !faults.some(({ kind }) => DOUBTFUL.has(kind))
 
 /** Decodes the events of the log. Leaves out the copies that the fault `duplicate` made. */
 const eventsOf = ({ topic, codec }: SentInput): readonly Appended[] =>
@@ -63,7 +66,7 @@ const duplicatesIn = (names: readonly string[]): readonly string[] => [
 const checkDerived = (
   appended: readonly Appended[],
   { expected }: SentInput,
-  isCertain: boolean,
+  certain: boolean,
 ): readonly Violation[] => {
   const wanted = new Set(expected.derived.map(({ cause, type, key }) => `${cause} ${type} ${key}`))
   const sent = appended
@@ -73,14 +76,14 @@ const checkDerived = (
   return [
     ...[...wanted].filter((name) => !found.has(name)).map((name) => `never sent: ${name}`),
     ...[...found].filter((name) => !wanted.has(name)).map((name) => `no fold derived it: ${name}`),
-    ...(isCertain ? duplicatesIn(sent).map((name) => `sent twice: ${name}`) : []),
+    ...(certain ? duplicatesIn(sent).map((name) => `sent twice: ${name}`) : []),
   ].map((detail) => ({ checker: 'derived', detail }))
 }
 
 const checkTimers = (
   appended: readonly Appended[],
   { expected }: SentInput,
-  isCertain: boolean,
+  certain: boolean,
 ): readonly Violation[] => {
   const fired = appended.filter(({ event }) => event.meta.source === 'timer')
   return [
@@ -90,6 +93,6 @@ const checkTimers = (
     ...fired
       .filter(({ event, at }) => at < (expected.timers.get(event.meta.eventId) ?? 0))
       .map(({ event }) => `too early: ${event.meta.eventId}`),
-    ...(isCertain ? duplicatesIn(fired.map(({ event }) => event.meta.eventId)).map((id) => `fired twice: ${id}`) : []),
+    ...(certain ? duplicatesIn(fired.map(({ event }) => event.meta.eventId)).map((id) => `fired twice: ${id}`) : []),
   ].map((detail) => ({ checker: 'timers', detail }))
 }

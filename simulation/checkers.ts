@@ -20,6 +20,7 @@ export interface Violation {
     | 'outcomes'
     | 'derived'
     | 'timers'
+    | 'asks'
     | 'tokens'
     | 'secrets'
     | 'points'

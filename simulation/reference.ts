@@ -1,21 +1,12 @@
-import { v5 } from 'uuid'
+import type { Ask } from '../projections/ask.ts'
 import { isExpired, keyOf, type Item, type Key, type Stored } from '../projections/item.ts'
-import {
-  removed,
-  type Change,
-  type Domain,
-  type Get,
-  type Outcome,
-  type Result,
-  type Timer,
-  MAX_CHANGES,
-} from '../projections/projection.ts'
+import { type Domain, type Get, type Outcome, type Result, MAX_CHANGES } from '../projections/projection.ts'
 import type { Codec } from '../schemas/codec.ts'
 import type { Event } from '../schemas/event.ts'
 import type { LogRecord, Position } from '../processors/engine/ports/log.ts'
-import { NAMESPACE } from '../processors/engine/outgoing/outbox.ts'
 import type { Versioned } from '../processors/engine/ports/series.ts'
 import { positionName, type Topic } from './log-model.ts'
+import { askChanges, idOf, timerChanges } from './reference-rows.ts'
 import { pointName } from './series-model.ts'
 
 /**
@@ -41,6 +32,14 @@ export interface Expected {
   readonly points: ReadonlyMap<string, Versioned>
   /** The due time of each timer that was ever armed, by the id of its event. */
   readonly timers: ReadonlyMap<string, number>
+  /** Each ask that was ever armed, by its id. */
+  readonly asks: ReadonlyMap<string, RequestedAsk>
+}
+
+interface RequestedAsk {
+  readonly at: number
+  readonly queue: string
+  readonly once: boolean
 }
 
 /** An event and the result of its fold, before the changes are applied. `get` reads the items as they are before the event. */
@@ -61,6 +60,7 @@ interface Folding {
   readonly derived: { cause: string; purpose: string; key: string; type: string }[]
   readonly points: Map<string, Versioned>
   readonly timers: Map<string, number>
+  readonly asks: Map<string, RequestedAsk>
 }
 
 const DAY_S = 86_400
@@ -83,6 +83,7 @@ export const expectedOf = ({ domain, codec, topic, watch }: Expecting): Expected
     derived: [],
     points: new Map(),
     timers: new Map(),
+    asks: new Map(),
   }
   for (const records of topic.partitions) for (const record of records) foldRecord(folding, record)
   return folding
@@ -186,13 +187,15 @@ const apply = (folding: Folding, target: FoldTarget, result: Result): Outcome =>
   const { event, record } = target
   if (result.refusal) return writeOutcome(folding, target, { kind: 'refused', refusal: result.refusal })
   if (result.duplicate) return writeOutcome(folding, target, { kind: 'duplicate', of: event.meta.eventId })
-  const timers = timerChanges(folding, target, result.timers ?? [])
-  const count = (result.items?.length ?? 0) + timers.length + (result.derived?.length ?? 0)
+  const cause = { ...target, items: folding.items }
+  const timers = timerChanges(cause, folding.codec, result.timers ?? [])
+  const asks = askChanges(cause, folding.domain.asks ?? {}, result.asks ?? [])
+  const count = (result.items?.length ?? 0) + timers.length + asks.length + (result.derived?.length ?? 0)
   if (count > MAX_CHANGES) {
     const detail = `The event would change ${count} items at once; at most ${MAX_CHANGES} fit one commit. Send it in smaller parts.`
     return writeOutcome(folding, target, { kind: 'refused', refusal: { code: 'too-many-changes', detail } })
   }
-  for (const change of [...(result.items ?? []), ...timers]) {
+  for (const change of [...(result.items ?? []), ...timers, ...asks]) {
     if ('_removed' in change) folding.items.delete(keyOf(change))
     else folding.items.set(keyOf(change), { ...(change as Item), _pos: record.offset })
   }
@@ -203,44 +206,16 @@ const apply = (folding: Folding, target: FoldTarget, result: Result): Outcome =>
     folding.points.set(pointName(point), { ...point, version: record.offset + 1 })
   for (const { name, at } of result.timers ?? [])
     if (at !== null) folding.timers.set(idOf(event, `timer:${name}:${at}`), at)
+  for (const ask of result.asks ?? [])
+    if (ask.at !== null) folding.asks.set(idOf(event, `ask:${ask.name}:${ask.at}`), requestedAsk(ask, event))
   return { kind: 'applied' }
 }
 
-const idOf = ({ meta }: Event, purpose: string): string => v5(`${meta.eventId}:${purpose}`, NAMESPACE)
-
-/**
- * Returns the changes of an event's timers. An armed timer has two rows: a `TIMER#` row by due time, with the encoded event, and an `ARMED#`
- * row by name, with the due time.
- */
-const timerChanges = (folding: Folding, { event, record }: FoldTarget, timers: readonly Timer[]): readonly Change[] =>
-  timers.flatMap(({ name, at, event: next }) => {
-    const { key, correlationId, eventId } = event.meta
-    const row = (due: number) => ({
-      PK: `TIMER#${record.partition}`,
-      SK: `${new Date(due).toISOString()}#${key}#${name}`,
-    })
-    const armed = { PK: `ARMED#${key}`, SK: name }
-    const armedBefore = folding.items.get(keyOf(armed))
-    const clear = armedBefore === undefined ? [] : [removed(row(armedBefore['at'] as number))]
-    if (at === null || next === undefined) return armedBefore === undefined ? [] : [...clear, removed(armed)]
-    const id = idOf(event, `timer:${name}:${at}`)
-    const meta = {
-      eventId: id,
-      key,
-      occurredAt: at,
-      recordedAt: at,
-      source: 'timer',
-      correlationId: correlationId ?? eventId,
-      causationId: eventId,
-      actorId: null,
-      subjectId: null,
-      request: null,
-    }
-    const value = Buffer.from(
-      folding.codec.encode({ type: next.type, meta, data: next.data, personal: null }),
-    ).toString('base64')
-    return [...clear.filter(({ SK }) => SK !== row(at).SK), { ...row(at), id, key, value }, { ...armed, at }]
-  })
+const requestedAsk = ({ at, queue, once }: Ask, { meta }: Event): RequestedAsk => ({
+  at: at ?? 0,
+  queue: queue ?? meta.key,
+  once: once === true,
+})
 
 const writeOutcome = (folding: Folding, { event, record, isDeciding }: FoldTarget, outcome: Outcome): Outcome => {
   if (!isDeciding) return outcome

@@ -1,6 +1,7 @@
 import { randomFaults, plannedFaults, swarm, type Fault, type Faults, type Rates } from './faults.ts'
 import type { Domain } from '../projections/projection.ts'
 import type { Violation } from './checkers.ts'
+import { pendingAsks } from './checkers-asks.ts'
 import { startClients } from './clients.ts'
 import { createBuildMachine } from './build-machine.ts'
 import { startTokenProber } from './token-prober.ts'
@@ -14,6 +15,7 @@ import { createScheduler, type Scheduler } from './scheduler.ts'
 import type { Table } from './store-model.ts'
 import { EPOCH, type Workload } from './workload.ts'
 import type { DomainSimulation } from './domain.ts'
+import { errandsWorkload } from './workload-errands.ts'
 import { toyWorkload } from './workload-toy.ts'
 import type { Bug } from './bug.ts'
 import { createWorld, type World } from './world.ts'
@@ -85,8 +87,8 @@ const SAFETY_MS = 30_000
 const STUCK_MS = 600_000
 const BUDGET = 60_000
 
-/** A domain with every feature of the engine, and no other purpose. */
-const TOY: SimulatedDomains = { toy: { workload: toyWorkload } }
+/** Domains without any other purpose: one with every feature of the engine except asks, and one with asks. */
+const TOY: SimulatedDomains = { toy: { workload: toyWorkload }, errands: { workload: errandsWorkload } }
 
 const withRules = (workload: Workload, bug: Bug | undefined): Workload =>
   bug?.rules === undefined
@@ -136,7 +138,8 @@ export const runSeed = async (seed: number, options: RunOptions = {}): Promise<R
   scheduler.calm()
   deployer.deployAll()
   // The nodes start again after the fault `forget`, because a node reads the stored checkpoints only when it gets a partition.
-  if (shape.restart || scheduler.struck.some(({ kind }) => kind === 'forget')) world.restart()
+  const hasRestarted = shape.restart || scheduler.struck.some(({ kind }) => kind === 'forget')
+  if (hasRestarted) world.restart()
   const calmAt = scheduler.now()
   const isOver = () => scheduler.now() > calmAt + STUCK_MS
   const isWell = () => scheduler.loose() === 0 && isSettled() && deployer.done()
@@ -158,6 +161,7 @@ export const runSeed = async (seed: number, options: RunOptions = {}): Promise<R
       buildMachine,
       forgotten: forgetter.forgotten,
       rules: options.bug?.rules,
+      hasRestarted,
     })),
   ]
   const events = world.topic.partitions.reduce((sum, records) => sum + records.length, 0)
@@ -172,13 +176,13 @@ export const runSeed = async (seed: number, options: RunOptions = {}): Promise<R
   }
 }
 
-/** Returns true if every following generation has folded the whole log, every outbox is empty and no timer is due. */
+/** Returns true if every following generation has folded the whole log, every outbox is empty, and no timer and no ask is due. */
 const isCaughtUp = (world: World, now: number): boolean =>
   world.domains.every((domain) => hasCaughtUp(world, domain, now))
 
 const hasCaughtUp = ({ topic, tables }: World, domain: Domain, now: number): boolean => {
   const following = tables.following(domain)
-  if (following.length === 0) return false
+  if (following.length === 0 || pendingAsks(tables, domain, now).length > 0) return false
   const hasPassed = ({ table }: { table: Table }) =>
     topic.partitions.every((records, partition) => (table.checkpoints.get(partition) ?? 0) >= records.length)
   return (
@@ -204,6 +208,8 @@ const stuckDetail = ({ topic, tables, errors, domains }: World, scheduler: Sched
       ({ domain, generation, table }) =>
         `${domain.name} generation ${generation} ${topic.partitions.map((records, partition) => `${table.checkpoints.get(partition) ?? 0} of ${records.length}`).join(', ')}${hasPendingWork(table, scheduler.now()) ? ' (outbox or timers pending)' : ''}`,
     )
+  const pending = domains.flatMap((domain) => pendingAsks(tables, domain, scheduler.now()))
+  const asks = pending.map(({ PK, SK, id }) => `; pending ask ${PK} ${SK} (${String(id)})`).join('')
   const last = errors.at(-1)
-  return `stuck (${endings}) at ${scheduler.now() - EPOCH} ms: ${lag.join('; ')}; last failure: ${last instanceof Error ? (last.stack ?? last.message) : String(last)}`
+  return `stuck (${endings}) at ${scheduler.now() - EPOCH} ms: ${lag.join('; ')}${asks}; last failure: ${last instanceof Error ? (last.stack ?? last.message) : String(last)}`
 }

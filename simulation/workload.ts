@@ -26,6 +26,8 @@ export interface Workload {
   readonly clients: readonly (readonly Send[])[]
   /** True if the folds return derived events or timers. Then the nodes also run the roles `sender` and `timers`. */
   readonly hasOutgoingEvents: boolean
+  /** True if the folds return asks. Then the nodes also run the role `fetcher`. Default: false. */
+  readonly hasAsks?: true
   /** The users whose tokens the simulation tries. Empty if the domain has no tokens. */
   readonly users: readonly string[]
   /** The releases that are deployed during the run, in order. Each release can decode or fold more events than the one before. Default: none. */

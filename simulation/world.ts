@@ -7,6 +7,7 @@ import { createDisturbances } from './disturbances.ts'
 import { createCoordinator, type Coordinator } from './group-model.ts'
 import { createSupervisor, type Supervisor } from './supervisor.ts'
 import { createTopic, type Topic } from './log-model.ts'
+import { createOutside, type OutsideModel } from './outside-model.ts'
 import type { Process } from './process.ts'
 import { createRandom, type Random } from './random.ts'
 import type { Scheduler } from './scheduler.ts'
@@ -37,6 +38,8 @@ export interface World extends Pick<WorldPorts, 'log' | 'clock' | 'codec' | 'rea
   readonly domains: readonly Domain[]
   readonly coordinator: Coordinator
   readonly random: Random
+  /** The outside service that the nodes call for asks. */
+  readonly outside: OutsideModel
   /** The outcomes that nodes reported for the domain, batch by batch. */
   reportedOutcomes(domain: Domain): readonly BatchResult[]
   readonly errors: readonly unknown[]
@@ -73,6 +76,7 @@ export const createWorld = (options: WorldOptions): World => {
     series,
     coordinator,
   })
+  const outside = createOutside({ scheduler, random, tables, domain: workload.domain })
   const outcomes = new Map<string, BatchResult[]>(domains.map(({ name }) => [name, []]))
   const errors: unknown[] = []
   const failed = (error: unknown) => {
@@ -93,6 +97,7 @@ export const createWorld = (options: WorldOptions): World => {
     const pipeline = await opened(workload.domain)
     await pipeline.start('processor')
     for (const domain of workload.sameLogDomains ?? []) await (await opened(domain)).start('processor')
+    if (workload.hasAsks) pipeline.startFetcher(outside.handlers(process, ports.clock(process)))
     if (!workload.hasOutgoingEvents) return
     await pipeline.start('sender')
     await pipeline.start('timers')
@@ -112,6 +117,7 @@ export const createWorld = (options: WorldOptions): World => {
     domains,
     coordinator,
     random,
+    outside,
     errors,
     supervise,
     failed,

@@ -8,7 +8,7 @@ import type { Page, Query } from '../../projections/table.ts'
 import type { ReportedStatusRow } from '../serving/domain-status.ts'
 import type { Runtime } from '../wiring/runtime.ts'
 import type { CommandEnd, CommandRecord } from './command-record.ts'
-import type { ReleaseArgs, ReleaseResult, WaitingAskRow } from './operations/asks.ts'
+import type { AskChoice, ReleasedAsks, WaitingAskRow } from './operations/asks.ts'
 import type { AppendArgs, Appended } from './operations/append.ts'
 import type { BackupPaths } from './operations/backup.ts'
 import type { EventRow, EventsArgs } from './operations/events.ts'
@@ -80,7 +80,7 @@ export interface Operations {
   readonly 'parked-discard': { args: DiscardArgs; row: never; result: RetryResult }
   readonly 'parked-discarded': { args: Partial<DomainArgs>; row: DiscardedRow; result: void }
   readonly 'asks-list': { args: Partial<DomainArgs>; row: WaitingAskRow; result: void }
-  readonly 'asks-release': { args: ReleaseArgs; row: never; result: ReleaseResult }
+  readonly 'asks-release': { args: AskChoice; row: never; result: ReleasedAsks }
   readonly generations: { args: Partial<DomainArgs>; row: GenerationRow; result: void }
   readonly 'generations-drop': { args: GenerationArgs; row: never; result: DroppedGeneration }
   readonly forget: { args: { readonly subject: string }; row: never; result: Forgot }

@@ -21,12 +21,12 @@ export interface WaitingAskRow {
 }
 
 /** `id`: one waiting call. `all`: every waiting call. Exactly one of both is set. */
-export interface ReleaseArgs {
+export interface AskChoice {
   readonly id?: string
   readonly all?: boolean
 }
 
-export interface ReleaseResult {
+export interface ReleasedAsks {
   /** The ids of the released calls. */
   readonly released: readonly string[]
 }
