@@ -62,7 +62,6 @@ export const createOutside = ({ scheduler, random, tables, domain }: OutsidePart
         begun.ended = scheduler.now()
         return answerTo(ask, random)
       },
-      refused: noAnswer,
       unknown: noAnswer,
     })
   }
