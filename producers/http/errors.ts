@@ -116,6 +116,7 @@ const faultProblem = (fault: Fault, method: string): Problem => {
 const FAULTS: Readonly<Record<string, number>> = {
   'bad-cursor': 400,
   'record-too-large': 413,
+  'part-forgotten': 409,
   'log-unavailable': 503,
   'log-full': 503,
   'log-overloaded': 503,

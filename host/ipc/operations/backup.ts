@@ -1,9 +1,9 @@
-import { copyFileSync, mkdirSync, readFileSync } from 'node:fs'
+import { copyFileSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { CONTROL_TABLE, LEDGER_TABLE } from '../../../processors/engine/generations/control.ts'
 import type { Pipeline } from '../../../processors/engine/run/pipeline.ts'
 import { Fault } from '../../../schemas/fault.ts'
-import { isOneFolder, notOneFolder } from '../../folder/backup.ts'
+import { destroyedIn, isOneFolder, notOneFolder } from '../../folder/backup.ts'
 import type { Handler } from '../operations.ts'
 import type { Runtime } from '../../wiring/runtime.ts'
 import { MARKER } from '../../folder/folder.ts'
@@ -25,7 +25,7 @@ export const backUp: Handler<'backup'> = async (runtime, { folder, keys }, outpu
   const { adapters, config } = runtime
   const { logs, stores } = adapters
   if (!isOneFolder(config) || logs.copy === undefined) throw notOneFolder()
-  const [decided, keyed] = [await decisionsOf(runtime), readFileSync(keyFileIn(config.data))]
+  const [decided, destroyed] = [await decisionsOf(runtime), destroyedIn(keyFileIn(config.data))]
   for (const pipeline of runtime.pipelines.values()) {
     output.progress(`copying ${pipeline.domain.name}`)
     await copyGenerations(pipeline, folder)
@@ -39,9 +39,7 @@ export const backUp: Handler<'backup'> = async (runtime, { folder, keys }, outpu
   await logs.copy(folderOf(folder, 'log'))
   copyFileSync(join(config.data, MARKER), join(folder, MARKER))
   copyFileSync(keyFileIn(config.data), join(keys, KEY_FILE))
-  const isChanged =
-    decided !== (await decisionsOf(runtime)) ||
-    !readFileSync(join(keys, KEY_FILE)).subarray(0, keyed.length).equals(keyed)
+  const isChanged = decided !== (await decisionsOf(runtime)) || destroyed !== destroyedIn(join(keys, KEY_FILE))
   if (isChanged)
     throw new Fault(
       'backup-disturbed',
