@@ -76,7 +76,7 @@ export { eventMeta } from '../producers/http/event-meta.ts'
 export type { EventMetaParts } from '../producers/http/event-meta.ts'
 export { listing } from '../producers/http/lists.ts'
 export { pathId } from '../producers/http/path-id.ts'
-export type { AnsweredRequest, Note, SentAnswer } from '../producers/http/notes.ts'
+export type { AnsweredRequest, Note, NotedAnswer } from '../producers/http/notes.ts'
 export { mistake, Problem, refusedEarly } from '../producers/http/problem.ts'
 export { action, command, question } from '../producers/http/route.ts'
 export type {

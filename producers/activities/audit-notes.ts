@@ -1,7 +1,7 @@
 import type { Event } from '../../schemas/event.ts'
 import type { AuditNotedData } from '../../schemas/generated/activities.ts'
 import { eventMeta } from '../http/event-meta.ts'
-import type { AnsweredRequest, Note, SentAnswer } from '../http/notes.ts'
+import type { AnsweredRequest, Note, NotedAnswer } from '../http/notes.ts'
 import { derivedId } from '../ids.ts'
 import type { Refs } from './refs.ts'
 
@@ -37,7 +37,7 @@ export const auditNotes =
 
 const eventOf = (
   { id: requestId, method, route: path, ip, now }: AnsweredRequest,
-  { status, code }: SentAnswer,
+  { status, code }: NotedAnswer,
   { user, eventType, refs }: { readonly user: string; readonly eventType: string; readonly refs: Refs | undefined },
 ): Event => {
   const data: AuditNotedData = {

@@ -20,7 +20,7 @@ export interface AnsweredRequest {
 }
 
 /** The answer of a request. */
-export interface SentAnswer {
+export interface NotedAnswer {
   readonly status: number
   /** The code of the Problem. Null if the answer is no Problem. */
   readonly code: string | null
@@ -29,7 +29,7 @@ export interface SentAnswer {
 }
 
 /** Returns an event that records a request, or undefined. Called after the answer was sent. The event needs an id that is derived from the request's id. */
-export type Note = (request: AnsweredRequest, answer: SentAnswer) => Event | undefined
+export type Note = (request: AnsweredRequest, answer: NotedAnswer) => Event | undefined
 
 /** Appends events after the answers, so that they delay and fail no request. */
 export interface Notes {
@@ -105,7 +105,7 @@ const requestOf = (request: FastifyRequest): AnsweredRequest => ({
   now: request.receivedAt,
 })
 
-const answerOf = ({ appended, problem }: FastifyRequest, { statusCode }: FastifyReply): SentAnswer => ({
+const answerOf = ({ appended, problem }: FastifyRequest, { statusCode }: FastifyReply): NotedAnswer => ({
   status: statusCode,
   code: problem,
   appended,

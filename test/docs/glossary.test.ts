@@ -63,7 +63,7 @@ const ORDINARY = [
   ...['opening', 'operation', 'option', 'pace', 'page', 'place', 'plan', 'pointer', 'problem', 'profile', 'query'],
   ...['queries', 'range', 'read', 'reader', 'report', 'request', 'response', 'row', 'rule', 'run', 'schema', 'seed'],
   ...['session', 'setting', 'source', 'spec', 'state', 'step', 'store', 'stored', 'summary', 'table', 'token'],
-  ...['topic', 'type', 'usage', 'value', 'variable', 'work', 'world', 'write', 'writer'],
+  ...['topic', 'type', 'usage', 'user', 'value', 'variable', 'work', 'world', 'write', 'writer'],
   ...['attempt', 'batch', 'delivery', 'partition', 'queue', 'result', 'storage', 'target'],
 ]
 
