@@ -2,6 +2,9 @@ import { Parser } from '@asyncapi/parser'
 import spectral from '@stoplight/spectral-core'
 import { oas } from '@stoplight/spectral-rulesets'
 import { beforeAll, describe, expect, test } from 'vitest'
+import { oidcScheme } from '../../../producers/access/oidc.ts'
+import { sessionRoutes } from '../../../producers/access/session-routes.ts'
+import type { Sessions } from '../../../producers/access/sessions.ts'
 import { ourEdges } from '../our-edges.ts'
 import { createEdge } from '../../../producers/http/server.ts'
 import { expand, fingerprintOf, type Field, type NamedSchema } from '../../../schemas/avro.ts'
@@ -14,6 +17,15 @@ import { send, type AnswerBody } from '../../../testing/edge/request.ts'
 const edges = ourEdges()
 const unreachable = (): never => {
   throw new Error('a description needs neither the log nor a store')
+}
+
+const sessions: Sessions = {
+  open: unreachable,
+  find: unreachable,
+  end: unreachable,
+  endAll: unreachable,
+  putOnce: unreachable,
+  takeOnce: unreachable,
 }
 
 const openEveryEdge = async () => {
@@ -29,6 +41,18 @@ const openEveryEdge = async () => {
     randomBytes: unreachable,
     limits: OPEN_LIMITS,
     version: '0.0.0-test',
+    signIn: {
+      sessions,
+      origins: [],
+      schemes: [
+        oidcScheme({
+          issuer: 'https://id.example',
+          audience: 'tributary',
+          clock: { now: () => 0 },
+          failed: unreachable,
+        }),
+      ],
+    },
     live: {
       sleep: () => Promise.resolve(),
       connections: new Map([['scales', { opened: unreachable, closed: unreachable }]]),
@@ -73,12 +97,16 @@ describe('openapi.json', () => {
   }, 60_000)
 
   test('every route has an operation id that no other route has, and that a client generator can use as a name', () => {
-    // The routes for tokens and usage are the same in all domains, and are once in the document.
+    // The routes for tokens, usage and sessions are the same in all domains, and are once in the document.
     const routes = [
       ...(edges[0]?.access.routes ?? []),
+      ...sessionRoutes(sessions),
       ...edges.flatMap(({ routes: table, webhooks = [], live }) => [
         ...table,
         ...webhooks,
+        ...webhooks
+          .filter(({ challenge }) => challenge !== undefined)
+          .map(({ operationId }) => ({ operationId: `${operationId}Challenge` })),
         ...(live === undefined ? [] : [live]),
       ]),
     ]
