@@ -19,7 +19,6 @@ export const stravaAthleteClaimed = (event: StravaAthleteClaimed, get: Get): Res
   if (hasApplied(before?._heard, event)) return DUPLICATE
   if (before !== undefined && before.userId !== null && before.userId !== data.userId)
     return refuse('athlete-owned', 'Another person has connected this athlete.')
-  if (before?.userId === data.userId && data.epoch < before.epoch) return NOTHING
   const work = startWork(get)
   const { userId, epoch, ...link } = data
   const athlete = readable(personal)

@@ -1,8 +1,16 @@
 import type { ConnectionItem, GoneProfileItem, ProfileItem, SagaItem } from '../../projections/activities/items.ts'
-import { athletePartition, connections, goneProfiles, profiles, sagas } from '../../projections/activities/keys.ts'
+import {
+  athleteKey,
+  athletePartition,
+  connections,
+  goneProfiles,
+  profiles,
+  sagas,
+  stravaSubject,
+} from '../../projections/activities/keys.ts'
 import { refuse } from '../../projections/activities/refusals.ts'
 import { userPartition } from '../../projections/access/keys.ts'
-import { isoOf } from '../../projections/instant.ts'
+import { isoOf, msOf } from '../../projections/instant.ts'
 import { bare } from '../../projections/item.ts'
 import { NOTHING, type Get, type Result } from '../../projections/projection.ts'
 import type {
@@ -31,21 +39,39 @@ export const stravaAthleteLinked = (event: StravaAthleteLinked, get: Get): Resul
     const isFree = current === undefined || current.epoch === 0
     const isUsable = isFree && refusedFor(get, user) === undefined && get<SagaItem>(sagas.key(user)) === undefined
     if (isUsable) link(work, event, bare(connection))
-    else reject(work, event)
+    else reject(work, event, current)
   }
   return work.result()
 }
 
-/** Releases the athlete, and forgets the data of the link. Its number is never used again, because its key is destroyed. */
-const reject = (work: Work, event: StravaAthleteLinked): void => {
+/**
+ * Releases the athlete, and forgets the data of the link. Its number is never used again, because its key is destroyed. If the athlete is the one
+ * of the current link, the current link claims it again.
+ */
+const reject = (work: Work, event: StravaAthleteLinked, current: ConnectionItem | undefined): void => {
   const { data, meta } = event
-  releaseClaim(work, meta.key, data)
+  if (current?.ref === data.ref) claimAgain(work, event, current)
+  else releaseClaim(work, meta.key, data)
   forgetRefusedLink(work, event, data.epoch)
   const gone = work.get<GoneProfileItem>(goneProfiles.key(meta.key))
   const isGone = gone !== undefined && work.get<ProfileItem>(profiles.key(meta.key)) === undefined
   if (isGone) return work.put({ ...gone, epoch: data.epoch } satisfies GoneProfileItem)
   const connection = work.get<ConnectionItem>(connections.key(meta.key)) ?? noConnection(work.get, meta.key)
   work.put({ ...connection, lastEpoch: data.epoch } satisfies ConnectionItem)
+}
+
+const claimAgain = (work: Work, { meta: { key: user } }: StravaAthleteLinked, current: ConnectionItem): void => {
+  const { ref, epoch, scopes, secretRef, secretVersion, expiresAtUtc, athleteId, athleteName } = current
+  const link = { epoch, scopes, secretRef, secretVersion, expiresAt: msOf(expiresAtUtc) }
+  work.derive({
+    purpose: `claimed:${ref}:${epoch}`,
+    event: {
+      type: 'StravaAthleteClaimed',
+      key: athleteKey(ref),
+      data: { userId: user, ...link },
+      ...(athleteId !== null && { personal: { athleteId, name: athleteName }, subjectId: stravaSubject(user, epoch) }),
+    },
+  })
 }
 
 const linkOf = ({ data, meta, personal }: StravaAthleteLinked) => {
@@ -57,7 +83,6 @@ const linkOf = ({ data, meta, personal }: StravaAthleteLinked) => {
     scopes: data.scopes.slice(0, MAX_SCOPES).map((scope) => scope.slice(0, MAX_TEXT)),
     missingScopes: [],
     epoch: data.epoch,
-    lastEpoch: data.epoch,
     secretRef: data.secretRef.slice(0, MAX_TEXT),
     secretVersion: data.secretVersion,
     expiresAtUtc: isoOf(data.expiresAt),
@@ -75,7 +100,7 @@ const link = (work: Work, event: StravaAthleteLinked, before: ConnectionItem): v
   const { refuted: _, ...rest } = before
   const run = before.backfill.run + 1
   const backfill = { run, page: 0, before: null, done: false, fetched: 0 }
-  const connection: ConnectionItem = { ...rest, ...linkOf(event), backfill }
+  const connection: ConnectionItem = { ...rest, ...linkOf(event), lastEpoch: event.data.epoch, backfill }
   work.put(connection)
   armBackfill(work, event, connection)
   armResyncTimer(work, event, connection)

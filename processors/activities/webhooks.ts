@@ -61,6 +61,5 @@ const noteChange = (work: Work, event: StravaWebhookReceived, eventTime: number,
       ? { ...before, deleted: latest(before.deleted) }
       : { ...before, received: latest(before.received) }
   storeSync(work, event, after)
-  if ((after.applied ?? -Infinity) <= absentSince(after) && absentSince(after) > -Infinity)
-    removeWorkout(work, event, after, sportOf)
+  if (absentSince(after) > -Infinity) removeWorkout(work, event, after, sportOf)
 }

@@ -15,6 +15,9 @@ import { moveMilestones } from './progress.ts'
 export const absentSince = ({ deleted, gaveUp }: SyncItem): number => Math.max(deleted ?? NEVER, gaveUp ?? NEVER)
 const NEVER = -Infinity
 
+/** True if a request that is later than every delete returned the activity. */
+const isPresent = (sync: SyncItem): boolean => (sync.applied ?? NEVER) > absentSince(sync)
+
 /**
  * Stores the activity, if it exists: a request that is later than every delete returned it. Keeps the newest request. A request for an older
  * webhook never replaces one for a newer webhook. An activity whose id belongs to another pseudonym is not stored.
@@ -29,7 +32,7 @@ export const storeBody = (
   const stored = work.get<WorkoutItem>(workouts.key(meta.key, body.activityId))
   if (body.activityId !== sync.activityId || (stored !== undefined && stored.ref !== sync.ref)) return
   const before = present(stored)
-  if (before !== undefined && isOlder(event, before)) return
+  if (before !== undefined && isNotNewer(event, before)) return
   const epoch = unitOf(data.epoch)
   const after = workoutOf(event, body, epoch)
   const entry = entryOf(after)
@@ -39,14 +42,10 @@ export const storeBody = (
   moveMilestones(work, event, { before: was, after: entry }, { sportOf, epoch })
 }
 
-/** Removes the data of an activity. Only its id stays, so that every order of the same webhooks gives the same item. */
-export const removeWorkout = (
-  work: Work,
-  event: Event,
-  { activityId, ref, epoch }: SyncItem,
-  sportOf: SportOf,
-): void => {
-  if (activityId === null) return
+/** Removes the data of an activity that does not exist any more. Only its id stays, so that every order of the same webhooks gives the same item. */
+export const removeWorkout = (work: Work, event: Event, sync: SyncItem, sportOf: SportOf): void => {
+  const { activityId, ref, epoch } = sync
+  if (activityId === null || isPresent(sync)) return
   const { key: user } = event.meta
   const stored = work.get<WorkoutItem>(workouts.key(user, activityId))
   if (stored !== undefined && stored.ref !== ref) return
@@ -61,10 +60,10 @@ export const removeWorkout = (
 const present = (workout: WorkoutItem | undefined): PresentWorkout | undefined =>
   workout === undefined || workout.isDeleted ? undefined : bare(workout)
 
-const isOlder = (
+const isNotNewer = (
   { data: { asked, requestedAt } }: ActivityFetched,
   { eventTime, fetchedAtUtc }: PresentWorkout,
-): boolean => asked < eventTime || (asked === eventTime && requestedAt < msOf(fetchedAtUtc))
+): boolean => asked < eventTime || (asked === eventTime && requestedAt <= msOf(fetchedAtUtc))
 
 const workoutOf = ({ data, meta }: ActivityFetched, body: ActivityFetchedPersonal, epoch: number): PresentWorkout => ({
   ...workouts.key(meta.key, body.activityId),
