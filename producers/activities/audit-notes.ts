@@ -1,7 +1,7 @@
 import type { Event } from '../../schemas/event.ts'
 import type { AuditNotedData } from '../../schemas/generated/activities.ts'
 import { eventMeta } from '../http/event-meta.ts'
-import type { AnsweredRequest, Note, NotedAnswer } from '../http/notes.ts'
+import { NOTE_SOURCE, type AnsweredRequest, type Note, type NotedAnswer } from '../http/notes.ts'
 import { derivedId } from '../ids.ts'
 import type { Refs } from './refs.ts'
 
@@ -51,7 +51,7 @@ const eventOf = (
   const eventId = derivedId('audit', requestId)
   return {
     type: 'AuditNoted',
-    meta: eventMeta({ eventId, user, now, source: 'edge', correlationId: requestId }),
+    meta: eventMeta({ eventId, user, now, source: NOTE_SOURCE, correlationId: requestId }),
     data,
     personal: null,
   }

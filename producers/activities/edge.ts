@@ -7,6 +7,7 @@ import type { DomainEdge } from '../http/domain.ts'
 import { accountRoutes } from './account-routes.ts'
 import { activityRoutes } from './activity-routes.ts'
 import { auditNotes } from './audit-notes.ts'
+import { auditRoutes } from './audit-routes.ts'
 import type { StravaConfiguration } from './configuration.ts'
 import { createConnectStates } from './connect-states.ts'
 import { milestoneRoutes } from './milestone-routes.ts'
@@ -18,6 +19,7 @@ import { createStravaClient } from './strava/client.ts'
 import { stravaWebhook } from './webhook.ts'
 
 const NAME = 'activities'
+const AUDIT = 'activities-audit'
 
 export interface ActivitiesOutside {
   readonly secrets: Secrets
@@ -51,6 +53,7 @@ export const activitiesEdgeWith = (
       ...milestoneRoutes,
       ...modelRoutes,
       ...accountRoutes(sessions),
+      ...auditRoutes(AUDIT),
     ],
     access,
     refusals: [accessRefusals, activitiesRefusals],

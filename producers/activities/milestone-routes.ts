@@ -124,7 +124,7 @@ const getMilestone = question({
   },
 })
 
-const newMilestone = {
+export const newMilestone = {
   type: 'object',
   additionalProperties: false,
   required: ['modelId', 'sport', 'targetType', 'totalTarget'],

@@ -72,7 +72,7 @@ const getModel = question({
 
 const word = (maxLength: number) => ({ type: 'string', minLength: 1, maxLength, pattern: '\\S' }) as const
 
-const newModel = {
+export const newModel = {
   type: 'object',
   additionalProperties: false,
   required: ['modelId', 'name', 'partsTotal', 'parts'],

@@ -28,6 +28,9 @@ export interface NotedAnswer {
   readonly appended: { readonly id: string; readonly type: string } | null
 }
 
+/** The `source` of events that record requests. */
+export const NOTE_SOURCE = 'note'
+
 /** Returns an event that records a request, or undefined. Called after the answer was sent. The event needs an id that is derived from the request's id. */
 export type Note = (request: AnsweredRequest, answer: NotedAnswer) => Event | undefined
 

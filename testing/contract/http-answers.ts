@@ -1,5 +1,6 @@
 import { Check } from 'typebox/schema'
 import { expect } from 'vitest'
+import { NOTE_SOURCE } from '../../producers/http/notes.ts'
 import type { Route } from '../../producers/http/route.ts'
 import { DERIVED_SOURCE, type Event } from '../../schemas/event.ts'
 import { send, type EdgeAnswer, type EdgeRequest } from '../edge/request.ts'
@@ -34,9 +35,9 @@ const expectProblem = ({ status, headers, body }: EdgeAnswer, name: string): voi
 /** A log key is an id, or several ids with a prefix. It must not contain `#`, which separates the parts of the keys of items. */
 const LOG_KEY = /^[A-Za-z0-9][A-Za-z0-9_.:@+/=-]{0,131}$/
 
-/** True for the event of the request itself. False for derived events, and for events about the use of a token. */
+/** True for the event of the request itself. False for derived events, for events that record a request after its answer, and for events about the use of a token. */
 const isOfRequest = ({ type, meta }: Event): boolean =>
-  type !== 'PatUsed' && type !== 'ApiUsageSampled' && meta.source !== DERIVED_SOURCE
+  type !== 'PatUsed' && type !== 'ApiUsageSampled' && meta.source !== DERIVED_SOURCE && meta.source !== NOTE_SOURCE
 
 /**
  * Sends a request and expects that the answer keeps the rules for all requests. The status is below 500, unless `unavailable` contains the

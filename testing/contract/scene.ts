@@ -14,7 +14,10 @@ export const edgeCaseOf = ({ record, pools, schemas, http = {} }: ContractCase):
   if (domainEdge === undefined) return undefined
   const { keys, people = keys, fields } = pools
   const {
-    prepare = async ({ token }) => ({ token: await token(people[0] ?? ''), values: fields?.(keys[0] ?? '') ?? {} }),
+    prepare = async ({ token }) => ({
+      token: await token(people[0] ?? '', ['read', 'write', 'admin']),
+      values: fields?.(keys[0] ?? '') ?? {},
+    }),
   } = http
   return {
     ...http,
