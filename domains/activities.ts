@@ -1,6 +1,9 @@
 import { activitiesAudit } from '../processors/activities/audit.ts'
 import { activities } from '../processors/activities/domain.ts'
 import { activitiesAppendRules } from '../producers/activities/append-rules.ts'
+import { activitiesExporter } from '../producers/activities/export.ts'
+import { createRefs } from '../producers/activities/refs.ts'
+import { activitiesImporter } from '../projections/activities/import/importer.ts'
 import { activitiesServices } from './activities/services.ts'
 import { stravaLocal } from './activities/strava-local/service.ts'
 import type { DomainRecord } from './record.ts'
@@ -10,5 +13,11 @@ export const activitiesRecord: DomainRecord = {
   also: [activitiesAudit],
   localServices: [stravaLocal],
   edge: activitiesServices,
+  importer: activitiesImporter,
+  pseudonyms: async (secrets) => {
+    const refs = await createRefs(secrets)()
+    return (id) => refs.of('activity', id)
+  },
+  exporter: activitiesExporter,
   appendRules: activitiesAppendRules,
 }
