@@ -20,4 +20,5 @@ export const activitiesRecord: DomainRecord = {
   },
   exporter: activitiesExporter,
   appendRules: activitiesAppendRules,
+  demo: async () => (await import('./activities/demo.ts')).activitiesDemo,
 }

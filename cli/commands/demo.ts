@@ -29,8 +29,8 @@ export const demo = async (context: Context, options: DemoOptions): Promise<Exit
       : { http: `http://${config.http.host}:${config.http.port}`, mqtt: addressIn(config.mqtt) }
     if (http === null) throw new Fault('no-server', 'The running server has no edge. Start one with the role edge.')
     const tally: Tally = { statuses: new Map(), millis: [], failed: 0 }
-    const createToken = async (user: string): Promise<string> =>
-      (await call('token-create', { user, domain, scopes: 'read,write', name: 'demo' })).token
+    const createToken = async (user: string, scopes = 'read,write'): Promise<string> =>
+      (await call('token-create', { user, domain, scopes, name: 'demo' })).token
     await run(options, {
       url: http,
       mqtt,

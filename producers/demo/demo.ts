@@ -27,8 +27,8 @@ export interface DemoTarget {
   readonly clock: { now(): number; sleep(ms: number, signal?: AbortSignal): Promise<void> }
   readonly signal: AbortSignal
   progress(text: string): void
-  /** Creates a token of the user with the scopes read and write. */
-  createToken(user: string): Promise<string>
+  /** Creates a token of the user. Default of `scopes`: `read,write`. */
+  createToken(user: string, scopes?: string): Promise<string>
 }
 
 /** Sends realistic traffic of one domain. The same seed sends the same traffic. */
