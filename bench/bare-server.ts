@@ -42,9 +42,15 @@ app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, bo
   raw.set(request, body as Buffer)
   done(null, JSON.parse(body.toString()))
 })
+/** The program reads the body of a webhook of Strava as text, and checks the members that it uses. */
+const webhookSchema = {
+  type: 'object',
+  required: ['object_type', 'object_id', 'aspect_type', 'owner_id', 'event_time'],
+}
 for (const [url, body] of [
   ['/v1/meals', newMealSchema],
   ['/api/groups/:groupId/expenses', newExpenseSchema],
+  ['/webhooks/strava/:secret', webhookSchema],
 ] as const) {
   app.post(url, { schema: { body } }, async (request, reply) => {
     await append(raw.get(request) as Buffer)

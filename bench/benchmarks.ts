@@ -14,5 +14,7 @@ export const benchmarks: Readonly<Record<string, () => Promise<(rest: readonly s
   history: async () => (await import('./history.ts')).historyBench,
   mqtt: async () => (await import('./mqtt.ts')).mqttBench,
   live: async () => (await import('./live.ts')).liveBench,
+  webhooks: async () => (await import('./webhooks.ts')).webhooksBench,
+  milestones: async () => (await import('./milestones.ts')).milestonesBench,
   fairness: async () => (await import('./fairness.ts')).fairnessBench,
 }

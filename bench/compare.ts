@@ -49,9 +49,11 @@ export const compare = async ({ title, rate, rounds, ours, bare }: Comparison): 
 }
 
 export interface Post {
-  readonly token: string
+  /** Absent: the path authenticates the request. */
+  readonly token?: string
   readonly path: string
-  readonly body: object
+  /** A function is called for each request. */
+  readonly body: object | (() => object)
 }
 
 /** Sends the requests again and again on many connections, for `seconds`. */
@@ -63,8 +65,10 @@ export const post = async (
   const requests = posts.map(({ token, path, body }) => ({
     method: 'POST' as const,
     path,
-    headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
-    body: JSON.stringify(body),
+    headers: { 'content-type': 'application/json', ...(token !== undefined && { authorization: `Bearer ${token}` }) },
+    ...(typeof body === 'function'
+      ? { setupRequest: (request: autocannon.Request) => ({ ...request, body: JSON.stringify(body()) }) }
+      : { body: JSON.stringify(body) }),
   }))
   const result = await autocannon({ url, connections, duration: seconds, requests })
   return {

@@ -12,11 +12,13 @@ import { build } from '../processors/engine/rebuild/build.ts'
 import { verify } from '../processors/engine/proof/verify.ts'
 import { createKeyring } from '../processors/engine/people/keyring.ts'
 import type { Log } from '../processors/engine/ports/log.ts'
-import { meals } from '../processors/meals/domain.ts'
+import { activities } from '../processors/activities/domain.ts'
 import { keyOf, type Stored } from '../projections/item.ts'
 import { openCodec, type Codec } from '../schemas/codec.ts'
 import { appendAll } from './append.ts'
+import { activityEvents } from '../domains/activities/benchmark-events.ts'
 import { mealEvents } from '../domains/meals/benchmark-events.ts'
+import type { Event } from '../schemas/event.ts'
 
 /** The result of one phase of the rebuild benchmark. Each phase runs in its own process, so that its memory and garbage are separate. */
 export interface PhaseResult {
@@ -30,8 +32,11 @@ export interface PhaseResult {
   readonly anonymousMb: number
 }
 
-const [phase = '', folder = '', count = '0', kind = 'plain'] = process.argv.slice(2)
+const [phase = '', folder = '', count = '0', kind = 'plain', name = 'meals'] = process.argv.slice(2)
 const events = Number(count)
+const domain = OUR_DOMAINS.named(name)
+const workload: Iterable<Event> =
+  name === activities.name ? activityEvents({ events, users: 1_000 }) : mealEvents({ events, users: 1_000 })
 const logs = lmdbLogs({ folder: `${folder}/log` })
 /**
  * Opens the codec that encodes the events of the log. For a sealed log, the codec also creates the key of each person. The other phases read these
@@ -44,9 +49,9 @@ const writingCodec = async (): Promise<Codec> => {
     mode: 'write',
     found: () => Promise.resolve({ id: 'bench', plainBefore: {} }),
   })
-  return openCodec({ sealing: createKeyring(keys, { now: Date.now }).sealing(meals.name) })
+  return openCodec({ sealing: createKeyring(keys, { now: Date.now }).sealing(domain.name) })
 }
-const codec = phase === 'fill' ? await writingCodec() : await openReadingCodec(folder, meals)
+const codec = phase === 'fill' ? await writingCodec() : await openReadingCodec(folder, domain)
 let anonymousMb = 0
 
 const sampleMemory = () => {
@@ -63,7 +68,7 @@ const decodeAll = async (log: Log) => {
   }
 }
 
-const open = (name: string) => lmdbStores({ folder: `${folder}/${name}` }).create(meals.table, 1) as Promise<LmdbStore>
+const open = (name: string) => lmdbStores({ folder: `${folder}/${name}` }).create(domain.table, 1) as Promise<LmdbStore>
 
 /** Rebuilds as the program does: several workers fold a long log in parallel. */
 const rebuildAll = async (log: Log) => {
@@ -76,7 +81,7 @@ const rebuildAll = async (log: Log) => {
   const ends = new Map([[0, events]])
   const workers = workersFor(events)
   if (workers > 1)
-    return void (await buildShared({ data: folder }, meals, {
+    return void (await buildShared({ data: folder }, domain, {
       log,
       codec,
       generation: 1,
@@ -86,7 +91,7 @@ const rebuildAll = async (log: Log) => {
       workers,
     }))
   const target = await open('tables')
-  await build({ domain: meals, log, codec, target, ends, progress })
+  await build({ domain, log, codec, target, ends, progress })
   await target.close()
 }
 
@@ -95,17 +100,10 @@ const verifyAll = async (log: Log): Promise<number> => {
   const store = await open('tables')
   const ends = await store.checkpoints()
   const scratch = await makeScratch(
-    meals,
-    sharedFold({ data: folder, domains: OUR_DOMAINS }, meals, { log, codec, ends, progress: () => undefined }),
+    domain,
+    sharedFold({ data: folder, domains: OUR_DOMAINS }, domain, { log, codec, ends, progress: () => undefined }),
   )
-  const { items, differences } = await verify({
-    domain: meals,
-    log,
-    codec,
-    clock: systemClock,
-    store,
-    scratch: scratch.store,
-  })
+  const { items, differences } = await verify({ domain, log, codec, clock: systemClock, store, scratch: scratch.store })
   await scratch.remove()
   await store.close()
   if (differences.length > 0) throw new Error(`${differences.length} items differ`)
@@ -143,11 +141,11 @@ const writeSorted = async (): Promise<{ readonly seconds: number; readonly items
 }
 
 const run = async (): Promise<PhaseResult> => {
-  const log = await logs.open(meals.topic)
+  const log = await logs.open(domain.topic)
   const began = performance.now()
   let items = 0
   let untimed = 0
-  if (phase === 'fill') await appendAll(log, codec, mealEvents({ events, users: 1_000 }), 4_096)
+  if (phase === 'fill') await appendAll(log, codec, workload, 4_096)
   else if (phase === 'rebuild') await rebuildAll(log)
   else if (phase === 'verify') items = await verifyAll(log)
   else if (phase === 'decode') await decodeAll(log)

@@ -14,17 +14,26 @@ const script = fileURLToPath(new URL('./rebuild-phases.js', import.meta.url))
 
 type Phase = 'fill' | 'rebuild' | 'verify' | 'decode' | 'same-io'
 
-interface FilledFolder {
+export interface FilledFolder {
   readonly folder: string
   readonly events: number
   readonly kind: 'plain' | 'sealed'
+  /** Default: meals. */
+  readonly domain?: string
 }
 
-const runPhase = async (phase: Phase, { folder, events, kind }: FilledFolder): Promise<PhaseResult> => {
-  process.stderr.write(`  ${phase}, ${events.toLocaleString('en')} events …`)
-  const { stdout } = await promisify(execFile)(process.execPath, [script, phase, folder, String(events), kind], {
-    maxBuffer: 1 << 20,
-  })
+/** Runs one phase in a process of its own. */
+export const runPhase = async (
+  phase: Phase,
+  { folder, events, kind, domain = 'meals' }: FilledFolder,
+  env: Readonly<Record<string, string>> = {},
+): Promise<PhaseResult> => {
+  process.stderr.write(`  ${phase} of ${domain}, ${events.toLocaleString('en')} events …`)
+  const { stdout } = await promisify(execFile)(
+    process.execPath,
+    [script, phase, folder, String(events), kind, domain],
+    { maxBuffer: 1 << 20, env: { ...process.env, ...env } },
+  )
   const result = JSON.parse(stdout) as PhaseResult
   process.stderr.write(` ${result.seconds.toFixed(1)} s\n`)
   return result

@@ -1,7 +1,7 @@
 import { createRandom, type Random } from '../../producers/demo/random.ts'
 import { createSender, type Demo, type DemoAnswer, type DemoTarget } from '../../producers/demo/demo.ts'
 import { Fault } from '../../schemas/fault.ts'
-import { stravaControl, type StravaControl } from './strava-control.ts'
+import { connectAthlete, stravaControl, type StravaControl } from './strava-control.ts'
 import { APPLICATION } from './strava-local/strava.ts'
 
 const MEMBERS = 5
@@ -88,21 +88,17 @@ const modelOf = (modelId: string) => ({
 
 const NAMES = ['Ada', 'Ben', 'Cleo', 'Dan', 'Eva'] as const
 
-/** Creates the athlete of a member, and connects both as a browser does. A member of an earlier demo with the same seed is connected already. */
+/** Creates the athlete of a member, and connects both. A member of an earlier demo with the same seed is connected already. */
 const connect = async (
   { send, control }: { readonly send: Send; readonly control: StravaControl },
   { token, athlete }: Member,
   { seed, nth }: { readonly seed: number; readonly nth: number },
 ): Promise<void> => {
-  const asked = await send({ method: 'GET', path: '/strava/connect', token, headers: JSON_ONLY })
-  if (asked.status === 409) return
   const firstname = NAMES[nth - 1] ?? 'Ada'
   const known = await control('GET', `/athletes/${athlete}`).catch(() => undefined)
   if (known === undefined)
     await control('POST', '/athletes', { id: athlete, firstname, generated: { count: EARLIER, seed } })
-  const { location } = (await control('POST', '/consent', { athlete, url: asked.body['url'] })) as { location: string }
-  const { pathname, search } = new URL(location)
-  await send({ method: 'GET', path: pathname + search, token, headers: JSON_ONLY })
+  await connectAthlete(control, athlete, (path) => send({ method: 'GET', path, token, headers: JSON_ONLY }))
 }
 
 const SPORTS = ['RIDE', 'RIDE', 'RUN'] as const

@@ -25,7 +25,10 @@ const servicesOf = (configuration: StravaConfiguration): Omit<ConfiguredEdge, 'c
   }
 }
 
-const handlersOf = (application: StravaApplication, { secrets, budget: budgetOf, clock, failed }: Outside): AskHandlers => {
+const handlersOf = (
+  application: StravaApplication,
+  { secrets, budget: budgetOf, clock, failed }: Outside,
+): AskHandlers => {
   const client = createStravaClient(application)
   const budget = budgetOf('strava', STRAVA_WINDOWS)
   const keeper = createTokenKeeper({ secrets, strava: client, clock })
