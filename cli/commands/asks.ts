@@ -9,6 +9,7 @@ import type { Exit } from '../output.ts'
 const REASONS: Readonly<Record<WaitingAskRow['reason'], string>> = {
   'armed-before-flip': 'it changes something outside, and was requested before the last flip',
   'result-unknown': 'it must not be repeated, and its result is unknown',
+  'too-old': 'it was due more than a year ago, and the record of its answer may have expired',
 }
 
 export const list = async (

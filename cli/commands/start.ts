@@ -15,7 +15,9 @@ import { untilAborted } from '../until-aborted.ts'
 import type { Exit } from '../output.ts'
 import { ROLES } from '../roles.ts'
 import type { Role } from '../roles.ts'
-import { startPolling } from '../../processors/engine/timing/polling.ts'
+import { LEDGER_TABLE } from '../../processors/engine/generations/control.ts'
+import { removeExpired } from '../../processors/engine/rows/expired.ts'
+import { startPolling, type Polling } from '../../processors/engine/timing/polling.ts'
 import type { Pipeline } from '../../processors/engine/run/pipeline.ts'
 import { isEmbedded, openRuntime } from '../../host/wiring/runtime.ts'
 import type { Runtime } from '../../host/wiring/runtime.ts'
@@ -141,14 +143,30 @@ const run = async (
       for (const ended of await runtime.records.take()) log(ended)
     },
   )
+  const sweeping = sweepLedger(runtime, logger)
   return {
     ...serving,
     stop: async () => {
-      await recording.stop()
+      await Promise.all([recording.stop(), sweeping?.stop()])
       await serving.stop()
     },
   }
 }
+
+const SWEEP_MS = 24 * 60 * 60 * 1000
+
+/** Removes the expired rows of the ledger once per day. Undefined if the store itself removes them. */
+const sweepLedger = ({ adapters, clock, ledger }: Runtime, logger: Logger): Polling | undefined =>
+  adapters.stores.enableTtl === undefined
+    ? startPolling(
+        {
+          clock,
+          pollMs: SWEEP_MS,
+          failed: (error) => logger.warn({ err: error }, 'cannot remove the expired rows of the ledger'),
+        },
+        (signal) => removeExpired(ledger, { ttl: LEDGER_TABLE.ttl, now: clock.now(), signal }),
+      )
+    : undefined
 
 const greeting = (
   { config, roles, calledAs }: { config: Config; roles: ReadonlySet<Role>; calledAs: string },

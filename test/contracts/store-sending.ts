@@ -110,7 +110,7 @@ export const sending = (fresh: () => Promise<Store>): void => {
     const [winner, other] = [claims[claimed.indexOf(true)], claims[claimed.indexOf(false)]]
     expect(await other?.states([{ id: 'ask' }, { id: 'new' }])).toEqual(['claimed', 'free'])
     await winner?.renew('ask')
-    await winner?.settle('ask', { partition: 0, offset: 3 })
+    await winner?.settle({ id: 'ask' }, { partition: 0, offset: 3 })
     expect(await Promise.all(claims.map((each) => each.claim({ id: 'ask' })))).toEqual([false, false, false])
     expect([...(await ledgerOf(store, 'd').settled(['ask'])).values()]).toEqual([{ partition: 0, offset: 3 }])
     await leases[taken.indexOf(true)]?.release('q')

@@ -51,10 +51,11 @@ export const releaseAsks: Handler<'asks-release'> = async (runtime, { id, all })
 export const countAsksOf = async (runtime: Runtime, pipeline: Pipeline): Promise<CountedAsks> =>
   pipeline.domain.asks === undefined
     ? { due: 0, waiting: 0 }
-    : countAsks(await asksIn(pipeline), claimsIn(runtime), runtime.clock.now())
+    : countAsks({ ...(await asksIn(pipeline)), now: runtime.clock.now() }, claimsIn(runtime))
 
 async function* waitingIn(runtime: Runtime, pipeline: Pipeline): AsyncGenerator<WaitingAsk> {
-  if (pipeline.domain.asks !== undefined) yield* waitingAsks(await asksIn(pipeline), claimsIn(runtime))
+  if (pipeline.domain.asks !== undefined)
+    yield* waitingAsks({ ...(await asksIn(pipeline)), now: runtime.clock.now() }, claimsIn(runtime))
 }
 
 const asksIn = async ({ domain, control, log, generation }: Pipeline) => {

@@ -77,7 +77,7 @@ const callAndAppend = async (parts: CallParts, row: AskRow, { reader, signal }: 
     ...(row.once ? {} : { until: after(clock, APPEND_MS) }),
     failed: parts.failed,
   })
-  await persisting(parts, { signal }, () => claims.settle(row.id, position))
+  await persisting(parts, { signal }, () => claims.settle(row, position))
   return { outcome: 'answered' }
 }
 
@@ -88,9 +88,9 @@ const callHandler = async ({ handlers, clock }: CallParts, row: AskRow, calling:
   return handler.call({ id, name, kind, key, body: JSON.parse(row.body) as Value, now: clock.now(), ...calling })
 }
 
-const endClaim = ({ claims }: CallParts, { id }: AskRow, { outcome }: Called): Promise<void> => {
-  if (outcome === 'dropped') return claims.settle(id, undefined)
-  return outcome === 'unknown' ? claims.lose(id) : claims.free(id)
+const endClaim = ({ claims }: CallParts, row: AskRow, { outcome }: Called): Promise<void> => {
+  if (outcome === 'dropped') return claims.settle(row, undefined)
+  return outcome === 'unknown' ? claims.lose(row.id) : claims.free(row.id)
 }
 
 /** Repeats a write to the ledger while the store does not answer. */

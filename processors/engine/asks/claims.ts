@@ -34,8 +34,11 @@ export interface AskClaims {
   free(id: string): Promise<void>
   /** Ends the claim of this process without a result. The state of an ask with `once` is `unknown` from now on. */
   lose(id: string): Promise<void>
-  /** Stores that the answer is in the log. `position`: of the last event of the answer. Undefined: the answer has no event. */
-  settle(id: string, position: Position | undefined): Promise<void>
+  /**
+   * Stores that the answer is in the log. `position`: of the last event of the answer. Undefined: the answer has no event. The row of an ask
+   * with `once`, or of one that an operator released, never expires.
+   */
+  settle(ask: LedgerAsk, position: Position | undefined): Promise<void>
   /**
    * Lets the fetcher call an ask that waits for an operator. Resolves to its state afterwards: `released`, or `claimed` or `answered`
    * if nothing was changed.
@@ -76,8 +79,10 @@ export const createAskClaims = ({ store, clock, processName }: LedgerParts): Ask
     renew: (id) => ifMine(id, () => claimedUntil(clock.now() + CLAIM_MS)),
     free: (id) => ifMine(id, () => ({ state: 'free' })),
     lose: (id) => ifMine(id, () => claimedUntil(0)),
-    settle: async (id, position) => {
-      await change(id, (was) => (isSettled(was) ? undefined : sentState({ position })))
+    settle: async ({ id, once }, position) => {
+      await change(id, (was) =>
+        isSettled(was) ? undefined : sentState({ position }, once || was?.released ? undefined : clock.now()),
+      )
     },
     release: async (ask) => {
       const entry = await changeRow<LedgerEntry>(store, sentKey(ask.id), (was) => {

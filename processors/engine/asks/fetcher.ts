@@ -116,7 +116,7 @@ const createChecks = ({ claims, ...parts }: ChecksParts) => {
       if (!Object.hasOwn(handlers, row.kind) || postponed.until(row.id) !== undefined) return false
       if ((await postponed.untilOfKind(row.kind)) !== undefined) return false
       const [state = 'free'] = await claims.states([row])
-      const reason = waitsBecause(ask, { state, period })
+      const reason = waitsBecause(ask, { state, period, now: clock.now() })
       if (reason === undefined && (state === 'free' || state === 'released')) return true
       postponeState(row.id)
       if (reason === 'result-unknown' && !reported.has(row.id)) {

@@ -21,7 +21,7 @@ export interface DurableTables {
  * missing table was lost: throws `control-gone` or `ledger-gone`.
  */
 export const openDurableTables = async (
-  stores: Pick<Stores, 'open' | 'create' | 'measure'>,
+  stores: Pick<Stores, 'open' | 'create' | 'measure' | 'enableTtl'>,
   { domains, canCreate }: DurableTablesParts,
 ): Promise<DurableTables> => {
   const doesExist = async (spec: TableSpec): Promise<boolean> => (await stores.measure(spec, 1)) !== undefined
@@ -39,7 +39,9 @@ export const openDurableTables = async (
   const listed = await control.load(domains.map(({ name }) => ({ PK: pk(name), SK: 'SERVING' })))
   if (listed.some((row) => row !== undefined) && !(await doesExist(LEDGER_TABLE)))
     throw gone('ledger-gone', LEDGER_TABLE, 'the record of the sent events')
-  return { control, ledger: await open(LEDGER_TABLE, 1) }
+  const ledger = await open(LEDGER_TABLE, 1)
+  if (canCreate) await stores.enableTtl?.(LEDGER_TABLE, 1)
+  return { control, ledger }
 }
 
 /** Returns the fault of a command that only reads, if no pipeline was ever started. */

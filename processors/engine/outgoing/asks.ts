@@ -25,6 +25,8 @@ export type AskRow = Item & {
   readonly queue: string
   readonly priority: number
   readonly at: number
+  /** The time at which the event that asked was recorded. */
+  readonly armedAt: number
   /** Present if the call changes something outside of the items. */
   readonly changes?: true
   readonly once?: true
@@ -86,6 +88,7 @@ const askRow = (
     queue,
     priority,
     at,
+    armedAt: meta.recordedAt,
     ...(declared.changes && { changes: true }),
     ...(once && { once }),
     cause: meta.eventId,

@@ -35,12 +35,22 @@ export interface LedgerParts {
 export type LedgerState =
   | { readonly state: 'claimed'; readonly by: string; readonly until: number }
   | { readonly state: 'free' }
-  | { readonly state: 'sent'; readonly position?: { readonly partition: number; readonly offset: number } }
+  | {
+      readonly state: 'sent'
+      readonly position?: { readonly partition: number; readonly offset: number }
+      readonly ttl?: number
+    }
 /** The row of an event or of an ask. `released`: an operator released the ask. */
 export type LedgerEntry = Stored & LedgerState & { readonly released?: true }
 
 /** The time after which a claim expires: longer than any attempt to send. The claim of an ask is extended while its call runs. */
 export const CLAIM_MS = 60_000
+
+const DAY_MS = 24 * 60 * 60 * 1000
+/** The time for which the ledger remembers what was sent. */
+export const REMEMBERED_MS = 400 * DAY_MS
+/** The row of an event or an ask that is older than this may have expired. So nothing older is sent without an operator. */
+export const SENDABLE_MS = REMEMBERED_MS - 35 * DAY_MS
 
 /** The prefix of the ledger's rows. */
 const SENT = 'SENT#'
@@ -48,8 +58,10 @@ export const sentKey = (id: string): Key => ({ PK: `${SENT}${id}`, SK: 'SENT' })
 /** True if the event must not be sent any more. Earlier releases also stored the states `unconfirmed` and `refused`, which are final too. */
 export const isSettled = (entry: LedgerEntry | undefined): entry is Extract<LedgerEntry, { readonly state: 'sent' }> =>
   entry !== undefined && entry.state !== 'claimed' && entry.state !== 'free'
-export const sentState = ({ position }: Sent): LedgerState => ({
+/** `now`: the row expires `REMEMBERED_MS` after this time. Absent: the row never expires. */
+export const sentState = ({ position }: Sent, now?: number): LedgerState => ({
   state: 'sent',
+  ...(now !== undefined && { ttl: Math.floor((now + REMEMBERED_MS) / 1000) }),
   ...(position && { position: { partition: position.partition, offset: position.offset } }),
 })
 
@@ -105,7 +117,11 @@ export const createLedger = ({ store, clock, processName }: LedgerParts): Ledger
     if (!isMine(claimed)) return 'later'
     const sent = unrecorded.get(id) ?? (await attempt(id, claimed, send))
     if (
-      !isSettled(await change(id, claimed, (was) => (was === undefined || isMine(was) ? sentState(sent) : undefined)))
+      !isSettled(
+        await change(id, claimed, (was) =>
+          was === undefined || isMine(was) ? sentState(sent, clock.now()) : undefined,
+        ),
+      )
     )
       return 'later'
     unrecorded.delete(id)

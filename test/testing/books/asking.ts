@@ -52,7 +52,7 @@ export const bookFinished = (bookId: string) => ({
     eventId: `event-${bookId}`,
     key: 'ada',
     occurredAt: 1_000,
-    recordedAt: 1_000,
+    recordedAt: Date.now(),
     source: 'test',
     correlationId: null,
     causationId: null,

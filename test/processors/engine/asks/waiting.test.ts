@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { createAskClaims } from '../../../../processors/engine/asks/claims.ts'
 import { asksOf } from '../../../../processors/engine/asks/due-asks.ts'
+import { SENDABLE_MS } from '../../../../processors/engine/outgoing/ledger.ts'
 import { countArmedBefore, countAsks, waitingAsks } from '../../../../processors/engine/asks/waiting.ts'
 import { askKey } from '../../../../processors/engine/outgoing/keys.ts'
 import type { Reader } from '../../../../projections/table.ts'
@@ -9,6 +10,7 @@ import { virtualClock } from '../virtual-clock.ts'
 
 interface Armed {
   readonly at: number
+  readonly armedAt?: number
   readonly partition?: number
   readonly offset?: number
   readonly changes?: true
@@ -17,13 +19,14 @@ interface Armed {
 
 const sceneOf = async (asks: readonly Armed[]) => {
   const [store, ledger, clock] = [memoryStore(), memoryStore(), virtualClock(1_000)]
-  const rows = asks.map(({ at, partition = 0, offset = 0, ...flags }, index) => ({
+  const rows = asks.map(({ at, armedAt = 0, partition = 0, offset = 0, ...flags }, index) => ({
     ...askKey(partition, { at, priority: 5, key: 'k', name: `n${index}` }),
     id: `id-${index}`,
     name: `n${index}`,
     projection: 'p',
     key: 'k',
     at,
+    armedAt,
     ...flags,
     _pos: offset,
   }))
@@ -56,6 +59,16 @@ test('the asks of a priority are in the order of their times, from all partition
   )
 })
 
+test('an ask that was due so long ago that the ledger may have forgotten its answer waits, unless an operator released it', async () => {
+  const { asks, claimsOf } = await sceneOf([{ at: 0 }, { at: 1_000 }, { at: 0 }, { at: 0, armedAt: 1_000 }])
+  const claims = claimsOf('operator')
+  await claims.release({ id: 'id-2' })
+  const waiting = []
+  for await (const { row, reason } of waitingAsks({ ...asks, now: SENDABLE_MS + 1_000 }, claims))
+    waiting.push([row.id, reason])
+  expect(waiting).toEqual([['id-0', 'too-old']])
+})
+
 test('asks older than the period wait if they change something; asks with an unknown result wait; the others are due', async () => {
   const { asks, claimsOf, clock } = await sceneOf([
     { at: 0 },
@@ -72,12 +85,12 @@ test('asks older than the period wait if they change something; asks with an unk
   const claims = claimsOf('operator')
   await claims.release({ id: 'id-6' })
   const waiting = []
-  for await (const { row, reason } of waitingAsks(asks, claims)) waiting.push([row.id, reason])
+  for await (const { row, reason } of waitingAsks({ ...asks, now: 60_000 }, claims)) waiting.push([row.id, reason])
   expect(waiting.sort()).toEqual([
     ['id-1', 'armed-before-flip'],
     ['id-3', 'armed-before-flip'],
     ['id-4', 'result-unknown'],
   ])
-  expect(await countAsks(asks, claims, 5_000)).toEqual({ due: 3, waiting: 3 })
+  expect(await countAsks({ ...asks, now: 5_000 }, claims)).toEqual({ due: 3, waiting: 3 })
   expect(await countArmedBefore(asks)).toBe(3)
 })
