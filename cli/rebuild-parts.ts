@@ -52,7 +52,7 @@ export const partsOf = async (
     signal,
     storage,
     holder: createProcessName(),
-    served: replacedEvenIfLost(() => access.store(access.serving), { domain, log, control }),
+    served: replacedEvenIfLost(() => access.store(access.serving), { domain, log, control, clock }),
     progress: createMeter(output, domain.name, clock.now),
     ...(options.resume === true && incomplete !== undefined ? { resume: incomplete.generation } : {}),
     ...(options.maxWritesPerSecond === undefined ? {} : { writesPerSecond: options.maxWritesPerSecond }),

@@ -53,7 +53,7 @@ const rethrow = ({ output, signal }: Context, { domain }: RebuildOptions, error:
 const printRebuilt = (
   { output }: Context,
   { domain, flip: flipped, json }: RebuildOptions,
-  { generation, events, parked, rejected, changingAsks }: Rebuilt,
+  { generation, events, parked, rejected, omitted, changingAsks }: Rebuilt,
 ): void => {
   if (json === true)
     output.line(
@@ -63,13 +63,14 @@ const printRebuilt = (
         events,
         parked: parked.length,
         rejected,
+        omitted,
         waitingAsks: changingAsks,
         flipped,
       }),
     )
   else
     output.line(
-      `generation ${generation} of ${domain}: ${counted(events, 'event')} folded, ${counted(parked.length, 'key')} parked, ${flipped ? 'serving' : 'following, not serving'}${rejected === 0 ? '' : `; the series store rejected ${counted(rejected, 'point')}`}${changingAsks === 0 ? '' : `; ${changingAsksText(changingAsks, flipped)}`}`,
+      `generation ${generation} of ${domain}: ${counted(events, 'event')} folded, ${counted(parked.length, 'key')} parked, ${flipped ? 'serving' : 'following, not serving'}${rejected === 0 ? '' : `; the series store rejected ${counted(rejected, 'point')}`}${omitted === 0 ? '' : `; the events derived from ${counted(omitted, 'event')} are too old to be sent`}${changingAsks === 0 ? '' : `; ${changingAsksText(changingAsks, flipped)}`}`,
     )
 }
 

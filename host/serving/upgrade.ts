@@ -94,7 +94,7 @@ const rebuildHere = async (
 ): Promise<number> => {
   const { domain, log, codec, control } = pipeline
   const { generation: served } = await control.serving(domain.name)
-  const { generation, events } = await rebuild({
+  const { generation, events, omitted } = await rebuild({
     domain,
     log,
     codec,
@@ -102,11 +102,13 @@ const rebuildHere = async (
     control,
     signal,
     holder: createProcessName(),
-    served: replacedEvenIfLost(async () => (await pipeline.generation(served)).store, { domain, log, control }),
+    served: replacedEvenIfLost(async () => (await pipeline.generation(served)).store, { domain, log, control, clock }),
     storage: adapters.buildStorage(domain),
     progress: createMeter(output, domain.name, clock.now),
     ...(resume === undefined ? {} : { resume }),
   })
   output.note(`${domain.name}: ${counted(events, 'event')} folded into generation ${generation}`)
+  if (omitted > 0)
+    output.note(`${domain.name}: the events derived from ${counted(omitted, 'event')} are too old to be sent`)
   return generation
 }

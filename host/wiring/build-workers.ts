@@ -101,25 +101,26 @@ export const buildShared = async (
   await (await tables.create(domain.table, generation)).write([], [], ends)
   await tables.close()
   return {
-    events: primed + Math.max(...built.map(({ events }) => events)),
+    events: primed.events + Math.max(...built.map(({ events }) => events)),
     parked: built.flatMap(({ parked }) => parked),
     rejected: 0,
+    omitted: built.reduce((sum, { omitted }) => sum + omitted, primed.omitted),
   }
 }
 
 /**
  * Folds the first events with one writer. A table numbers each combination of attribute names that its items have, and several writers at once
- * cannot assign these numbers. After the first events, most combinations have their number. Returns the number of folded events.
+ * cannot assign these numbers. After the first events, most combinations have their number. Returns the result of this part.
  */
 const prime = async (
   place: BuildPlace,
   domain: Domain,
   { log, codec, generation, ends, unsent, signal }: BuildWork,
-): Promise<number> => {
+): Promise<Built> => {
   const tables = await openBuildTables(place)
   const target = await tables.create(domain.table, generation)
   const first = new Map([...ends].map(([partition, end]) => [partition, Math.min(end, PRIMING)]))
-  const { events } = await build({
+  return build({
     domain,
     log,
     codec,
@@ -128,7 +129,6 @@ const prime = async (
     ends: first,
     ...(signal === undefined ? {} : { signal }),
   }).finally(() => tables.close())
-  return events
 }
 
 /** Runs all works. If one fails, aborts the others, and rejects with the first failure when all have settled. */

@@ -29,6 +29,8 @@ export interface UnsentEvents {
   readonly key: string | null
   readonly partition?: number
   readonly offset: number
+  /** Only events that were recorded at or after this time. Absent: all events. */
+  readonly since?: number
 }
 
 /**

@@ -2,6 +2,8 @@ import type { Reader } from '../../../projections/table.ts'
 import { isFault } from '../../../schemas/fault.ts'
 import type { Control } from './control.ts'
 import { endsOf, type Positions } from './positions.ts'
+import { SENDABLE_MS } from '../outgoing/ledger.ts'
+import type { Clock } from '../ports/clock.ts'
 import type { Store } from '../ports/store.ts'
 import type { UnsentEvents } from './generation.ts'
 import { EVERY_PROJECTION, type Log } from '../ports/log.ts'
@@ -43,6 +45,7 @@ interface ReplacedParts {
   readonly domain: { readonly name: string }
   readonly log: Pick<Log, 'watermarks'>
   readonly control: Pick<Control, 'serving'>
+  readonly clock: Pick<Clock, 'now'>
 }
 
 /** The serving generation that a rebuild replaces. */
@@ -54,23 +57,26 @@ export interface ReplacedGeneration extends Served {
 /**
  * Returns the serving generation, for a rebuild. If its table is missing, its checkpoints and its outbox are lost. So the build folds to
  * the end of the log. It writes an outbox row for every event derived since the generation began to serve. For a key that was parked in the
- * generation before it, it writes these rows since the key was parked. The ledger prevents that an event is sent twice.
+ * generation before it, it writes these rows since the key was parked. The ledger prevents that an event is sent twice. It may have forgotten what was sent long ago, so the
+ * build writes no row for an event that was recorded before that time.
  */
 export const replacedEvenIfLost = (
   open: () => Promise<Served>,
-  { domain, log, control }: ReplacedParts,
+  { domain, log, control, clock }: ReplacedParts,
 ): ReplacedGeneration => ({
   ...evenIfLost(open, () => endsOf(log)),
   unsentIfLost: async () => {
     if (!(await isLost(open))) return []
     const { from, parked } = await control.serving(domain.name)
-    const since = [...(await endsOf(log)).keys()].map((partition) => ({
+    const since = clock.now() - SENDABLE_MS
+    const served = [...(await endsOf(log)).keys()].map((partition) => ({
       projection: EVERY_PROJECTION,
       key: null,
       partition,
       offset: from.get(partition) ?? 0,
+      since,
     }))
-    return [...since, ...[...parked].map(([name, offset]) => ({ ...parkedNamed(name), offset }))]
+    return [...served, ...[...parked].map(([name, offset]) => ({ ...parkedNamed(name), offset, since }))]
   },
 })
 

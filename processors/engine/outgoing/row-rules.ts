@@ -26,7 +26,7 @@ export const rowRulesOf = (
   return {
     outgoing: (cause, { derived = [], timers: set = [], asks: requested = [] }, get) => {
       const encoded = outbox(cause, derived)
-      const rows = isSent(cause) ? encoded : []
+      const rows = encoded.length > 0 && isSent(cause) ? encoded : []
       const [timerRows, askRows] = [timers(cause, set, get), asked(cause, requested, get)]
       return {
         changes: [...rows, ...timerRows, ...askRows],

@@ -41,6 +41,8 @@ export interface Built {
   readonly parked: readonly Parked[]
   /** The number of points that the series store rejected. */
   readonly rejected: number
+  /** The number of events whose derived events got no outbox rows because they are too old: the ledger may have forgotten that they were sent. */
+  readonly omitted: number
 }
 
 /**
@@ -65,7 +67,7 @@ export const build = async (parts: BuildParts): Promise<Built> => {
     await working.flush(checkpoints)
   }
   const parked: Parked[] = []
-  let events = 0
+  let [events, omitted] = [0, 0]
   for (const [partition, end] of ends) {
     replay?.settle()
     const parkedBefore = (
@@ -86,10 +88,11 @@ export const build = async (parts: BuildParts): Promise<Built> => {
       signal?.throwIfAborted()
     }
     checkpoints.set(partition, end)
+    omitted += replay.omitted()
   }
   await flush()
   await working.flushed()
-  return { events, parked, rejected: points.rejected() }
+  return { events, parked, rejected: points.rejected(), omitted }
 }
 
 interface FoldAll extends Pick<BuildParts, 'codec'> {

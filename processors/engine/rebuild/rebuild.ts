@@ -81,6 +81,8 @@ export interface Rebuilt {
   readonly parked: readonly StoredParked[]
   /** The number of points that the series store rejected. */
   readonly rejected: number
+  /** The number of events whose derived events are not sent because they are too old. Only if the table of the serving generation was lost. */
+  readonly omitted: number
   /** The number of asks that change something outside. If the generation serves, they wait for an operator. */
   readonly changingAsks: number
 }
@@ -161,7 +163,14 @@ export const startBuild = async (parts: RebuildParts): Promise<Building> => {
     await lease.stop()
     await control.follow(domain.name, generation, holder)
     await storage.clear?.(generation)
-    return { generation, events: folding.events(), parked, rejected: folding.rejected(), changingAsks }
+    return {
+      generation,
+      events: folding.events(),
+      parked,
+      rejected: folding.rejected(),
+      omitted: folding.omitted(),
+      changingAsks,
+    }
   }
   const leave = async () => {
     await lease.stop()
@@ -185,7 +194,7 @@ const createFolding = (parts: RebuildParts, { generation, lease, begun }: OwnBui
   let isBegun = begun !== undefined
   let target: BuildTarget | undefined
   let events = 0
-  let rejected = 0
+  let [rejected, omitted] = [0, 0]
   const close = async () => {
     await target?.close()
     target = undefined
@@ -195,6 +204,7 @@ const createFolding = (parts: RebuildParts, { generation, lease, begun }: OwnBui
     const built = await foldOnce(parts, { generation, lease })
     events += built.events
     rejected += built.rejected
+    omitted += built.omitted
     isBegun = true
   }
   /**
@@ -213,7 +223,7 @@ const createFolding = (parts: RebuildParts, { generation, lease, begun }: OwnBui
     target = await storage.open(generation)
     return target
   }
-  return { fold, close, opened: () => target, events: () => events, rejected: () => rejected }
+  return { fold, close, opened: () => target, events: () => events, rejected: () => rejected, omitted: () => omitted }
 }
 
 const foldOnce = async (parts: RebuildParts, { generation, lease }: Omit<OwnBuild, 'begun'>): Promise<Built> => {

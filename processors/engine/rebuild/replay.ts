@@ -1,6 +1,14 @@
 import type { Change, Outcome } from '../../../projections/projection.ts'
 import { isRetriable } from '../../../schemas/fault.ts'
-import { APPLIED, createDecide, decidersOf, type Decide, type Decider, type LoggedEvent } from '../fold/decide.ts'
+import {
+  APPLIED,
+  createDecide,
+  decidersOf,
+  type Decide,
+  type Cause,
+  type Decider,
+  type LoggedEvent,
+} from '../fold/decide.ts'
 import { readRecord, type Poison } from '../fold/sort.ts'
 import type { UnsentEvents } from '../generations/generation.ts'
 import { rowRulesOf, type IsOutgoing } from '../outgoing/row-rules.ts'
@@ -46,6 +54,8 @@ export interface Replay {
   fold(record: LogRecord): Folded
   /** Adds to each parked entry the number of events that were skipped since the last call. */
   settle(): void
+  /** The number of events whose derived events got no outbox rows because they are too old. */
+  omitted(): number
 }
 
 /**
@@ -56,7 +66,15 @@ export const createReplay = (
   { domain, codec, unsent }: Pick<BuildParts, 'domain' | 'codec' | 'unsent'>,
   { items, points, parked, parkedBefore, through }: Folding,
 ): Replay => {
-  const rules = rowRulesOf(domain, codec, onlyUnsent(unsent))
+  let omitted = 0
+  const isSent: IsOutgoing = (cause) => {
+    const matching = matchingUnsent(unsent, cause)
+    if (matching.length === 0) return false
+    const isRecent = matching.some(({ since = -Infinity }) => cause.event.meta.recordedAt >= since)
+    if (!isRecent) omitted += 1
+    return isRecent
+  }
+  const rules = rowRulesOf(domain, codec, isSent)
   const deciders = decidersOf(domain, rules).map((decider) => ({
     ...decider,
     decide: createDecide(decider, items.find),
@@ -124,7 +142,7 @@ export const createReplay = (
     }
     return { logged, outcome }
   }
-  return { fold, settle }
+  return { fold, settle, omitted: () => omitted }
 }
 
 /** Measures all changes before it applies the first one: a change that is too large parks the key, and then no change of its event may be applied. */
@@ -140,14 +158,15 @@ const apply = (
   }
 }
 
-/** Returns true for the events whose derived events the serving generation does not send. */
-const onlyUnsent =
-  (unsent: readonly UnsentEvents[] = []): IsOutgoing =>
-  ({ event: { meta }, partition, offset, projection }) =>
-    unsent.some(
-      (each) =>
-        (each.key ?? meta.key) === meta.key &&
-        (each.partition ?? partition) === partition &&
-        each.offset <= offset &&
-        (each.projection === projection || each.projection === EVERY_PROJECTION),
-    )
+/** The entries of `unsent` that contain the event, of any age. Empty if the serving generation sends the derived events of the event. */
+const matchingUnsent = (
+  unsent: readonly UnsentEvents[] = [],
+  { event: { meta }, partition, offset, projection }: Cause,
+): readonly UnsentEvents[] =>
+  unsent.filter(
+    (each) =>
+      (each.key ?? meta.key) === meta.key &&
+      (each.partition ?? partition) === partition &&
+      each.offset <= offset &&
+      (each.projection === projection || each.projection === EVERY_PROJECTION),
+  )
