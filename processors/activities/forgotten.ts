@@ -18,7 +18,7 @@ import {
   syncs,
   workouts,
 } from '../../projections/activities/keys.ts'
-import { holds, scopeOf, type Scope } from '../../projections/activities/personal.ts'
+import { covers, holds, scopeOf, type Scope } from '../../projections/activities/personal.ts'
 import { tokens, userPartition } from '../../projections/access/keys.ts'
 import { isoOf } from '../../projections/instant.ts'
 import { bare, keyOf, type Item, type Key } from '../../projections/item.ts'
@@ -72,10 +72,10 @@ export const personForgotten = (event: PersonForgotten, get: Get): Result => {
   }
 }
 
-/** Removes the personal data of one item. An item of a later link stays, because the event is not about it. */
-const erase = (work: Work, event: Event, item: Item, { epoch }: Scope): void => {
+/** Removes the personal data of one item. An item of another link stays, because the event is not about it. */
+const erase = (work: Work, event: Event, item: Item, scope: Scope): void => {
   const { SK } = item
-  if (typeof item['epoch'] === 'number' && item['epoch'] > epoch && SK !== profiles.prefix) return
+  if (typeof item['epoch'] === 'number' && !covers(scope, unitOf(item['epoch']))) return
   if (SK.startsWith(tokens.prefix)) revokeToken(work, event, item)
   else if (SK === profiles.prefix) work.put({ ...item, email: null } as ProfileItem)
   else if (SK === claims.prefix) releaseItems(work, item as ClaimItem)
@@ -129,9 +129,9 @@ const withoutNumbers = (milestone: MilestoneItem, epoch: number): MilestoneItem 
 }
 
 /** Closes the link of the person if its data is forgotten. */
-const closeLink = (work: Work, user: string, { epoch }: Scope): void => {
+const closeLink = (work: Work, user: string, scope: Scope): void => {
   const connection = openConnection(work.get, user)
-  if (connection === undefined || unitOf(connection.epoch) > epoch) return
+  if (connection === undefined || !covers(scope, unitOf(connection.epoch))) return
   const { checking: _, ...rest } = connection
   const closed = unitOf(connection.epoch)
   const status = connection.status === 'NONE' ? 'NONE' : 'REVOKED'

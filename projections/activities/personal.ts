@@ -19,7 +19,7 @@ export interface Scope {
   readonly user: string
   /** True if the data of the account is sealed: the address and the names of tokens. */
   readonly account: boolean
-  /** The data from Strava of the links up to this one is sealed. 0: none. */
+  /** The link whose data from Strava is sealed. 0: none. Infinity: every link. */
   readonly epoch: number
 }
 
@@ -36,21 +36,25 @@ export const scopeOf = (subject: string): Scope => {
   return { user, account: false, epoch: isLink ? Math.max(number, 1) : 0 }
 }
 
+/** True if the data of a link is in the scope. */
+export const covers = ({ epoch }: Pick<Scope, 'epoch'>, link: number): boolean => epoch === Infinity || epoch === link
+
 /** True if the item contains data from Strava that is sealed with the key of a link in this scope. */
-export const holds = (item: Item, { user, account, epoch }: Scope): boolean => {
+export const holds = (item: Item, scope: Scope): boolean => {
+  const { account } = scope
   const { SK } = item
   if (SK === profiles.prefix) return account && (item as ProfileItem).email !== null
   if (SK.startsWith(tokens.prefix)) return account
-  if (SK === claims.prefix) return holdsAthlete(item as ClaimItem, user, epoch)
-  if (typeof item['epoch'] !== 'number' || item['epoch'] > epoch) return false
+  if (SK === claims.prefix) return holdsAthlete(item as ClaimItem, scope)
+  if (typeof item['epoch'] !== 'number' || !covers(scope, item['epoch'])) return false
   if (SK.startsWith(syncs.prefix) || SK === ledgers.prefix || SK.startsWith(ledgerPages.prefix)) return true
   if (SK === connections.prefix) return hasAthlete(item as ConnectionItem)
   if (isAward(SK)) return !(item as AwardItem).told || (item as AwardItem).progressValueAtAward !== null
   return SK.startsWith(milestones.prefix) && hasNumbers(item as MilestoneItem)
 }
 
-const holdsAthlete = (claim: ClaimItem, user: string, epoch: number): boolean =>
-  claim.userId === user && claim.epoch <= epoch && claim.athleteId !== null
+const holdsAthlete = ({ userId, epoch, athleteId }: ClaimItem, scope: Scope): boolean =>
+  userId === scope.user && covers(scope, epoch) && athleteId !== null
 
 const hasAthlete = ({ athleteId, athleteName, backfill, resync }: ConnectionItem): boolean =>
   [athleteId, athleteName, backfill.before, resync.before].some((value) => value !== null)
