@@ -13,11 +13,12 @@ export type Ack =
   | { readonly what: 'row'; readonly table: string; readonly sk: string; readonly length: number }
   | { readonly what: 'key'; readonly subject: string; readonly secret: string }
   | { readonly what: 'destroyed'; readonly subject: string; readonly secret: string }
+  | { readonly what: 'secret'; readonly subject: string; readonly version: number; readonly value: string }
   /** Not an acknowledgement, but a mark in the output: after it, several writes run at the same time. */
   | { readonly what: 'together' }
 
 /** The folder below the data folder whose files contain the acknowledged write. */
 export const folderOf = (ack: Ack): string => {
   if (ack.what === 'row') return `tables/${ack.table}/`
-  return ['key', 'destroyed', 'founding'].includes(ack.what) ? 'keys/' : 'log/'
+  return ['key', 'destroyed', 'secret', 'founding'].includes(ack.what) ? 'keys/' : 'log/'
 }

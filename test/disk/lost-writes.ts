@@ -24,7 +24,9 @@ export const findLostWrites = async (folder: string, acks: readonly Ack[]): Prom
         acksOf('row').filter(({ table }) => table === name),
       ),
     ),
-    acksOf('founding').length > 0 ? checkKeys(folder, { keys: acksOf('key'), destroyed: acksOf('destroyed') }) : [],
+    acksOf('founding').length > 0
+      ? checkKeys(folder, { keys: acksOf('key'), destroyed: acksOf('destroyed'), secrets: acksOf('secret') })
+      : [],
   ]
   return (
     await Promise.all(
@@ -84,12 +86,22 @@ const checkRows = async (folder: string, name: string, rows: readonly AckOf<'row
 
 const checkKeys = async (
   folder: string,
-  { keys, destroyed }: { keys: readonly AckOf<'key'>[]; destroyed: readonly AckOf<'destroyed'>[] },
+  {
+    keys,
+    destroyed,
+    secrets,
+  }: { keys: readonly AckOf<'key'>[]; destroyed: readonly AckOf<'destroyed'>[]; secrets: readonly AckOf<'secret'>[] },
 ): Promise<readonly string[]> => {
   const path = join(folder, 'keys', 'people.jsonl')
   const text = readFileSync(path, 'utf8')
   const store = await openKeyFileStore({ path, mode: 'write' })
   const people = await store.load(keys.map(({ subject }) => subject))
+  const newest = new Map(secrets.map((ack) => [ack.subject, ack]))
+  const stored = new Map(
+    await Promise.all(
+      [...newest.keys()].map(async (subject) => [subject, await store.secrets.read(subject, 'token')] as const),
+    ),
+  )
   await store.close()
   const withoutKey = new Set(destroyed.map(({ subject }) => subject))
   const secretOf = (index: number) => people[index]?.key && Buffer.from(people[index].key.bytes).toString('hex')
@@ -104,5 +116,17 @@ const checkKeys = async (
     ...destroyed
       .filter(({ secret }) => text.includes(secret))
       .map(({ subject }) => `the key of ${subject} was destroyed and is still on the disk`),
+    ...[...newest.values()]
+      .filter(({ subject, version, value }) => {
+        const found = stored.get(subject)
+        return found === undefined || found.version < version || (found.version === version && found.value !== value)
+      })
+      .map(({ subject }) => `the secret of ${subject} was acknowledged and is not there`),
+    ...secrets
+      .filter((ack) => newest.get(ack.subject) !== ack && partsOf(ack.value).some((part) => text.includes(part)))
+      .map(({ subject, version }) => `version ${version} of the secret of ${subject} is still on the disk`),
   ]
 }
+
+/** Parts of the text of a secret in the key file. */
+const partsOf = (value: string): readonly string[] => Buffer.from(value).toString('base64').match(/.{24}/g) ?? []

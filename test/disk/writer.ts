@@ -1,4 +1,5 @@
 // A child process of power-loss.test.ts under the disk observer: writes through the embedded adapters and reports each acknowledged write.
+import { hash } from 'node:crypto'
 import { openSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { openKeyFileStore } from '../../processors/adapters/key-file/store.ts'
@@ -63,6 +64,16 @@ const createKey = async (): Promise<void> => {
   await keys.step(subject, 'destroyed')
   acknowledge({ what: 'destroyed', subject, secret })
 }
+const versions = new Map<string, number>()
+const replaceSecret = async (): Promise<void> => {
+  const subject = `holder-${random(3)}`
+  const expect = versions.get(subject) ?? 0
+  versions.set(subject, expect + 1)
+  // The value has no part twice, so that each part shows which version it is from.
+  const value = [1, 2, 3, 4].map((part) => hash('sha256', `${subject} ${expect} ${part}`, 'hex')).join('')
+  await keys.secrets.write(subject, 'token', { expect, value })
+  acknowledge({ what: 'secret', subject, version: expect + 1, value })
+}
 let checkpoint = 0
 /** Folds the log into an item. After a power loss the item can be behind the log, and must not be ahead of it. */
 const fold = async (): Promise<void> => {
@@ -78,10 +89,10 @@ const fold = async (): Promise<void> => {
   if (random(2) === 0) await items.sync()
 }
 
-const actions = [append, append, commit, commit, createKey, fold]
+const actions = [append, append, commit, commit, createKey, replaceSecret, replaceSecret, fold]
 for (let round = 0; round < Number(rounds); round += 1) {
   if (round === Math.floor(Number(rounds) / 2)) acknowledge({ what: 'together' })
   if (round < Math.floor(Number(rounds) / 2)) await actions[round % actions.length]?.()
-  else await Promise.all([append(), append(), commit(), commit(), createKey(), fold()])
+  else await Promise.all([append(), append(), commit(), commit(), createKey(), replaceSecret(), fold()])
 }
 await Promise.all([logs.close(), stores.close(), keys.close()])

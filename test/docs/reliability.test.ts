@@ -96,6 +96,7 @@ describe('docs/reliability.md', () => {
       key: 'key',
       founding: 'key store',
       destroyed: 'no digit of a destroyed key',
+      secret: 'no character of a replaced secret',
     }
     const kinds = [...read('test', 'disk', 'acknowledgements.ts').matchAll(/readonly what: '(\w+)'/g)]
       .map(([, kind = '']) => kind)

@@ -28,8 +28,8 @@ export const DISK_BUGS: Readonly<Record<string, Mistake & { readonly finds: RegE
   },
   'the key file overwrites a key without fdatasync': {
     file: 'processors/adapters/key-file/file.ts',
-    find: 'writeAll(fd, Buffer.from(BLANK), position)\n      fdatasyncSync(fd)',
-    replace: 'writeAll(fd, Buffer.from(BLANK), position)',
+    find: "writeAll(fd, Buffer.from(text, 'latin1'), position)\n      fdatasyncSync(fd)",
+    replace: "writeAll(fd, Buffer.from(text, 'latin1'), position)",
     finds: /the key of person-\d+ was destroyed and is still on the disk/,
   },
   'a new key file is not synced before it gets its name': {
