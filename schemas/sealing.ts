@@ -29,7 +29,10 @@ type SealingContext = Pick<EventMeta, 'subjectId' | 'key'>
  * `Codec.keysFor`) and repeat the call.
  */
 export interface Sealing {
-  /** The key that seals events about this person now. If there is no key, starts to create it and throws `key-not-loaded`. */
+  /**
+   * The key that seals events about this person now. If there is no key, starts to create it and throws `key-not-loaded`. If the person is being
+   * forgotten and has no key any more: a random key that nobody can read with.
+   */
   current(context: SealingContext): SealingKey
   /**
    * The key with this id. FORGOTTEN if this key was destroyed. Fault: `key-missing` if the store has no record of this key, because it was lost.

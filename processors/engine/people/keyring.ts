@@ -1,7 +1,9 @@
+import { randomBytes } from 'node:crypto'
 import { FORGOTTEN } from '../../../schemas/event.ts'
 import { Fault } from '../../../schemas/fault.ts'
 import { sealingKey } from '../../../schemas/sealing.ts'
 import type { Sealing, SealingKey } from '../../../schemas/sealing.ts'
+import { refusalOf } from './key-store-rules.ts'
 import { KEY_AGE_MS, type KeyStore, type Person, type PersonalLogKey } from '../ports/key-store.ts'
 
 /** The keys of the key store that are in memory. With them, a codec seals and opens personal data without await. */
@@ -99,10 +101,17 @@ const sealingOf = ({ store, people, find, load, createKeys: createMissing }: Par
     load,
     current: (event) => {
       const subject = event.subjectId ?? ''
-      const key = find(subject)?.key
-      if (key !== undefined) return key
-      // An error is ignored here: before its next attempt, the caller creates the keys itself and receives the error.
-      createKeys([event])?.catch(() => undefined)
+      const person = find(subject)
+      if (person?.key !== undefined) return person.key
+      const destroyed = person?.destroyed.at(-1)
+      // A fold derives an event about a person who is forgotten, from an event about somebody else. Folding must not wait for a new key, because
+      // forgetting waits for the fold. The random key is stored nowhere, so the field reads as forgotten.
+      if (destroyed !== undefined && refusalOf(subject, person) !== undefined)
+        return sealingKey(destroyed, randomBytes(32))
+      // Errors are ignored here: before its next attempt, the caller creates the keys itself and receives the error.
+      createKeys([event])
+        ?.catch(() => load([subject]))
+        .catch(() => undefined)
       throw notLoaded(subject)
     },
     opening: (subject, id) => {

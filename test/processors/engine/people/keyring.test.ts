@@ -114,6 +114,31 @@ describe('the keyring', () => {
     await expect.poll(() => codeOf(() => sealing.current({ subjectId: 'ann', key: 'ann' }))).toBe('none')
   })
 
+  test('seals data of a person who accepts none as forgotten, so that a fold does not wait for a key', async () => {
+    const closed = 'ann~link~1'
+    const people = new Map([
+      [closed, person({ key: undefined, destroyed: [key(1).id] })],
+      ['bob', person({ key: undefined, destroyed: [key(1).id, key(2).id], forgetting: true })],
+      ['carl', person({ key: undefined, destroyed: [key(1).id] })],
+    ])
+    const store = { ...memoryKeys(people), ensureKeys: () => Promise.reject(new Error('refused')) }
+    const sealing = createKeyring(store, { now: () => 0 }).sealing('meals')
+    for (const [subjectId, id] of [
+      [closed, key(1).id],
+      ['bob', key(2).id],
+    ] as const) {
+      expect(codeOf(() => sealing.current({ subjectId, key: 'ann' }))).toBe('key-not-loaded')
+      await expect.poll(() => codeOf(() => sealing.current({ subjectId, key: 'ann' }))).toBe('none')
+      expect(sealing.current({ subjectId, key: 'ann' }).id).toBe(id)
+      expect(sealing.current({ subjectId, key: 'ann' }).salt).not.toEqual(
+        sealing.current({ subjectId, key: 'ann' }).salt,
+      )
+      expect(sealing.opening(subjectId, id)).toBe(FORGOTTEN)
+    }
+    await sealing.load(['carl'])
+    expect(codeOf(() => sealing.current({ subjectId: 'carl', key: 'carl' }))).toBe('key-not-loaded')
+  })
+
   test('contains at most its maximum of people, and none that were evicted', async () => {
     const names = Array.from({ length: 20 }, (_, index) => `person ${index}`)
     const ring = createKeyring(memoryKeys(new Map(names.map((name) => [name, person()]))), { now: () => 0, limit: 10 })
