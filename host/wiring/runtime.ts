@@ -17,8 +17,7 @@ import { createMetrics } from '../serving/metrics.ts'
 import type { Metrics } from '../serving/metrics.ts'
 import { createOutside } from './outside.ts'
 import { openKeys, type Keys } from './sealing.ts'
-import { createSessions } from './sessions.ts'
-import type { Sessions } from '../../producers/access/sessions.ts'
+import { createSessions, type StoredSessions } from './sessions.ts'
 import { createVerdicts } from '../../processors/engine/poison/verdicts.ts'
 import { openPipeline } from '../../processors/engine/run/pipeline.ts'
 import type { Pipeline } from '../../processors/engine/run/pipeline.ts'
@@ -32,7 +31,7 @@ export interface Runtime {
   readonly processName: string
   readonly adapters: Adapters
   readonly keys: Keys
-  readonly sessions: Sessions
+  readonly sessions: StoredSessions
   readonly pipelines: ReadonlyMap<string, Pipeline>
   readonly metrics: Metrics
   /** The store of the ledger. */

@@ -43,14 +43,22 @@ interface SessionsParts {
 
 const SWEEP_MS = 60 * 60 * 1000
 
-/** The sessions in their table. Opens the table at the first call. */
-export const createSessions = ({ stores, clock }: SessionsParts): Sessions => {
+/** The sessions in their table. */
+export interface StoredSessions extends Sessions {
+  /** Creates the table if there is none, so that the first person who signs in does not wait for it. */
+  prepare(): Promise<void>
+}
+
+/** Returns the sessions in their table. Opens the table at the first call. */
+export const createSessions = ({ stores, clock }: SessionsParts): StoredSessions => {
   const hashOf = (secret: string): string => hash('sha256', secret, 'hex')
   let opening: Promise<Store> | undefined
   let swept = clock.now()
   const table = (): Promise<Store> => {
-    opening ??= openTable(stores)
-    opening.catch(() => (opening = undefined))
+    opening ??= openTable(stores).catch((error: unknown) => {
+      opening = undefined
+      throw error
+    })
     return opening
   }
   const load = async (key: Key): Promise<Stored | undefined> => {
@@ -77,6 +85,7 @@ export const createSessions = ({ stores, clock }: SessionsParts): Sessions => {
     write({ remove: sessionKey(idHash), expect: 1 }, { remove: userSessionKey(user, idHash), expect: 1 })
 
   return {
+    prepare: async () => void (await table()),
     async open(id, { user, token, email, openedAt, expiresAt }) {
       const idHash = hashOf(id)
       const expiry = { expires: expiresAt, expires_at: Math.ceil(expiresAt / 1000) }
