@@ -155,6 +155,34 @@ describe('an event of an action', () => {
   })
 })
 
+describe('the admission of an action', () => {
+  test('can append an event first, for example the one that opens the account', async () => {
+    const order: string[] = []
+    let isOpen = false
+    const admit: Action['admit'] = async () => {
+      order.push(isOpen ? 'open' : 'closed')
+      if (isOpen) return undefined
+      isOpen = true
+      return { draft: used.draft, subject: 'ann~account' }
+    }
+    const perform = async () => {
+      order.push('perform')
+      return { status: 200, json: {} }
+    }
+    const { call, events } = await open(perform, { admit })
+    expect(await call()).toMatchObject({ status: 200 })
+    expect(order).toEqual(['closed', 'open', 'perform'])
+    expect(events.some(({ meta }) => meta.subjectId === 'ann~account')).toBe(true)
+  })
+
+  test('that is refused keeps the action from running', async () => {
+    const { call } = await open(() => Promise.reject(new Error('it ran')), {
+      admit: () => Promise.reject(new Problem(404, 'toy-unknown', 'There is no such toy.')),
+    })
+    expect(await call()).toMatchObject({ status: 404, body: { code: 'toy-unknown' } })
+  })
+})
+
 describe('the scope of a route', () => {
   test('admin is given only by a token with it', async () => {
     const { call, token } = await open(async () => ({ status: 200, json: {} }), { scope: 'admin' })
