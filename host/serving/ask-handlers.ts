@@ -1,11 +1,10 @@
 import type { Logger } from 'pino'
 import { listHandler } from '../../processors/engine/asks/list.ts'
 import { forgetHandler } from '../../processors/engine/people/forget-ask.ts'
-import { forget } from '../../processors/engine/people/forgetting.ts'
 import type { Pipeline } from '../../processors/engine/run/pipeline.ts'
 import type { AskHandlers } from '../../projections/ask.ts'
 import type { Outside } from '../../domains/record.ts'
-import { forgetPartsOf } from '../ipc/operations/forget.ts'
+import { forgetSubject } from '../ipc/operations/forget.ts'
 import { outsideOf } from '../wiring/outside.ts'
 import type { Runtime } from '../wiring/runtime.ts'
 
@@ -22,6 +21,6 @@ const handlersOf = (runtime: Runtime, { domain: { name } }: Pipeline, outside: O
   return {
     ...(domains.isFurther(name) ? {} : edges[name]?.asks?.(outside)),
     list: listHandler,
-    forget: forgetHandler((subject) => forget(forgetPartsOf(runtime), subject)),
+    forget: forgetHandler((subject) => forgetSubject(runtime, subject)),
   }
 }

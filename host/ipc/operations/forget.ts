@@ -1,4 +1,4 @@
-import { forget, type ForgetParts } from '../../../processors/engine/people/forgetting.ts'
+import { forget, type ForgetParts, type Forgot } from '../../../processors/engine/people/forgetting.ts'
 import { Fault } from '../../../schemas/fault.ts'
 import { noOutput, type Handler } from '../operations.ts'
 import type { Runtime } from '../../wiring/runtime.ts'
@@ -10,9 +10,18 @@ const SESSIONS = 2
 
 export const forgetPerson: Handler<'forget'> = async (runtime, { subject }, output) => {
   if (subject === '') throw new Fault('bad-usage', 'Name the person: tributary forget --subject ID.')
+  return forgetSubject(runtime, subject, (text) => output.progress(text))
+}
+
+/** Ends the sessions of a person, and forgets the person. */
+export const forgetSubject = async (
+  runtime: Runtime,
+  subject: string,
+  progress: (text: string) => void = () => undefined,
+): Promise<Forgot> => {
   // Sessions that began with a JWT do not end with the tokens of the person.
   await runtime.sessions.endAll(subject)
-  return forget({ ...forgetPartsOf(runtime), progress: (text) => output.progress(text) }, subject)
+  return forget({ ...forgetPartsOf(runtime), progress }, subject)
 }
 
 export const forgetPartsOf = (runtime: Runtime): ForgetParts => {
