@@ -43,6 +43,22 @@ export type {
   Result,
   Timer,
 } from '../projections/projection.ts'
+export { MAX_LISTED } from '../projections/ask.ts'
+export type {
+  Ask,
+  AskAnswer,
+  AskCall,
+  AskHandler,
+  AskHandlers,
+  AskKind,
+  AskKinds,
+  AskResult,
+  CallBudget,
+  ForgetBody,
+  ListBody,
+  RateWindow,
+  ReportedUse,
+} from '../projections/ask.ts'
 export { refusing } from '../projections/refusal.ts'
 export type { Refused, RefusalKind, Refusals } from '../projections/refusal.ts'
 export { forgetting } from '../processors/folding/forgotten.ts'

@@ -23,7 +23,7 @@ export interface ArrivedCall {
 }
 
 /** An outside service that is slow, answers a repeated call differently, and repeats the events of its answers. */
-export interface OutsideModel {
+export interface OutsideService {
   readonly arrived: readonly ArrivedCall[]
   handlers(process: Process, clock: Clock): AskHandlers
 }
@@ -40,7 +40,7 @@ const SLOW_MS = 90_000
 /** Longer than the session of a member, and shorter than a claim. */
 const BUSY_MS = 12_000
 
-export const createOutside = ({ scheduler, random, tables, domain }: OutsideParts): OutsideModel => {
+export const createOutside = ({ scheduler, random, tables, domain }: OutsideParts): OutsideService => {
   const arrived: ArrivedCall[] = []
   const call = async (process: Process, clock: Clock, ask: AskCall): Promise<AskResult> => {
     if (random.chance(0.1)) return { later: scheduler.now() + 2_000 }

@@ -8,7 +8,7 @@ import type { Codec } from '../schemas/codec.ts'
 import type { Event } from '../schemas/event.ts'
 
 /** The event whose rows are computed, and the state of the reference model before it. */
-export interface RowCause {
+interface RowCause {
   readonly event: Event
   readonly record: Position
   readonly projection: string

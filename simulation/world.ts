@@ -7,7 +7,7 @@ import { createDisturbances } from './disturbances.ts'
 import { createCoordinator, type Coordinator } from './group-model.ts'
 import { createSupervisor, type Supervisor } from './supervisor.ts'
 import { createTopic, type Topic } from './log-model.ts'
-import { createOutside, type OutsideModel } from './outside-model.ts'
+import { createOutside, type OutsideService } from './outside-model.ts'
 import type { Process } from './process.ts'
 import { createRandom, type Random } from './random.ts'
 import type { Scheduler } from './scheduler.ts'
@@ -39,7 +39,7 @@ export interface World extends Pick<WorldPorts, 'log' | 'clock' | 'codec' | 'rea
   readonly coordinator: Coordinator
   readonly random: Random
   /** The outside service that the nodes call for asks. */
-  readonly outside: OutsideModel
+  readonly outside: OutsideService
   /** The outcomes that nodes reported for the domain, batch by batch. */
   reportedOutcomes(domain: Domain): readonly BatchResult[]
   readonly errors: readonly unknown[]

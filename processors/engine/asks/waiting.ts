@@ -35,7 +35,7 @@ const isArmedBefore = ({ row, partition }: StoredAsk, period: ServingPeriod): bo
 /** True for the row of an ask that changes something outside. */
 export const isChangingAsk = (item: Item): boolean => isAsk(item) && item['changes'] === true
 
-export interface AsksIn {
+interface AsksIn {
   readonly reader: Pick<Reader, 'query'>
   readonly partitions: number
   /** The serving period that decides which asks wait. */
