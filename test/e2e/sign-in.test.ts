@@ -57,8 +57,8 @@ test(
     expect(await watch(first, { cookie: ann.cookie })).toBe(403)
     expect(await watch(first, { cookie: ann.cookie, origin: 'https://evil.example' })).toBe(403)
     const admin = await runOk(['token', 'create', '--user', 'root', '--scopes', 'read,write,admin', '--json'], env)
-  expect(JSON.parse(admin)).toMatchObject({ user: 'root', scopes: ['read', 'write', 'admin'] })
-  await first.stop()
+    expect(JSON.parse(admin)).toMatchObject({ user: 'root', scopes: ['read', 'write', 'admin'] })
+    await first.stop()
 
     const second = await startServer(env)
     expect(await ann.statusOf('/auth/session', second.url)).toBe(200)
