@@ -106,7 +106,7 @@ const milestoneOf = (random: Random, now: number) => ({
   modelId: random.pick(MODELS),
   sport: random.pick(SPORTS),
   targetType: 'DISTANCE_METERS',
-  totalTarget: random.whole(5, 40) * 10_000,
+  totalTarget: random.whole(40, 150) * 10_000,
   periodStartAtUtc: new Date(now - random.whole(30, 365) * DAY_MS).toISOString(),
 })
 
