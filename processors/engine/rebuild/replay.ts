@@ -66,14 +66,7 @@ export const createReplay = (
   { domain, codec, unsent }: Pick<BuildParts, 'domain' | 'codec' | 'unsent'>,
   { items, points, parked, parkedBefore, through }: Folding,
 ): Replay => {
-  let omitted = 0
-  const isSent: IsOutgoing = (cause) => {
-    const matching = matchingUnsent(unsent, cause)
-    if (matching.length === 0) return false
-    const isRecent = matching.some(({ since = -Infinity }) => cause.event.meta.recordedAt >= since)
-    if (!isRecent) omitted += 1
-    return isRecent
-  }
+  const { isSent, omitted } = createIsSent(unsent)
   const rules = rowRulesOf(domain, codec, isSent)
   const deciders = decidersOf(domain, rules).map((decider) => ({
     ...decider,
@@ -142,7 +135,7 @@ export const createReplay = (
     }
     return { logged, outcome }
   }
-  return { fold, settle, omitted: () => omitted }
+  return { fold, settle, omitted }
 }
 
 /** Measures all changes before it applies the first one: a change that is too large parks the key, and then no change of its event may be applied. */
@@ -156,6 +149,19 @@ const apply = (
     if ('_removed' in change) items.remove(change)
     else items.put(change, offset, PACKED * (sizes[index] as number))
   }
+}
+
+/** Decides which events of a build get outbox rows, and counts those that get none because they are too old. */
+const createIsSent = (unsent: readonly UnsentEvents[] | undefined) => {
+  let omitted = 0
+  const isSent: IsOutgoing = (cause) => {
+    const matching = matchingUnsent(unsent, cause)
+    if (matching.length === 0) return false
+    const isRecent = matching.some(({ since = -Infinity }) => cause.event.meta.recordedAt >= since)
+    if (!isRecent) omitted += 1
+    return isRecent
+  }
+  return { isSent, omitted: () => omitted }
 }
 
 /** The entries of `unsent` that contain the event, of any age. Empty if the serving generation sends the derived events of the event. */

@@ -59,8 +59,8 @@ export const followingGenerations = async ({
   return Promise.all(listed.map((each) => generation(each.generation)))
 }
 
-export interface Opening {
-  readonly generation: (generation: number) => Promise<OpenGeneration>
+export interface Opening<G = OpenGeneration> {
+  readonly generation: (generation: number) => Promise<G>
   readonly serving: number
   /** Receives each generation that is left out, and the reason. */
   readonly damaged?: (generation: number, error: unknown) => void
@@ -70,10 +70,10 @@ export interface Opening {
  * Opens the given generations. Leaves out a generation with a missing table. Leaves out a generation with a damaged table, so that an
  * operator can drop it; but throws if this generation serves.
  */
-export const openUndamaged = async (
+export const openUndamaged = async <G>(
   numbers: readonly number[],
-  { generation, serving, damaged }: Opening,
-): Promise<readonly OpenGeneration[]> => {
+  { generation, serving, damaged }: Opening<G>,
+): Promise<readonly G[]> => {
   const opened = await Promise.all(
     numbers.map((number) =>
       generation(number).catch((error: unknown) => {

@@ -10,10 +10,15 @@ import type { Polling } from '../timing/polling.ts'
 import { openUndamaged, type OpenGeneration } from './open-generations.ts'
 import { PACES, type PipelineParts } from './pipeline-parts.ts'
 
+type SendingPipelineParts = Pick<
+  PipelineParts,
+  'domain' | 'control' | 'codec' | 'processName' | 'clock' | 'observer' | 'paces' | 'ledger'
+>
+
 export interface SendingParts {
   readonly log: Log
   readonly partitions: number
-  readonly generation: (generation: number) => Promise<OpenGeneration>
+  readonly generation: (generation: number) => Promise<Pick<OpenGeneration, 'generation' | 'store'>>
 }
 
 /**
@@ -21,7 +26,7 @@ export interface SendingParts {
  * after its start.
  */
 export const createSending = (
-  { domain, control, codec, processName, clock, observer, paces = PACES, ...parts }: PipelineParts,
+  { domain, control, codec, processName, clock, observer, paces = PACES, ...parts }: SendingPipelineParts,
   { log, partitions, generation }: SendingParts,
 ) => {
   const sendingGenerations = async (): Promise<SendingGenerations> => {
