@@ -92,7 +92,6 @@ export const claims = partition(CLAIM, (ref: string) => `${CLAIM}${ref}`)<ClaimI
 /** The partition of an athlete. The connection of the owner has it as its GSI1PK. */
 export const athletePartition = (athleteId: string): string => `${OWNER}${athleteId}`
 export const owners = partition(OWNER, athletePartition)<OwnerItem>('owner of an athlete', 'OWNER')
-export const isOwner = ({ PK }: Key): boolean => PK.startsWith(OWNER)
 
 const MODEL_PARTITION = 'MODEL#'
 const ofModel = partition(MODEL_PARTITION, (model: string) => `${MODEL_PARTITION}${model}`)
