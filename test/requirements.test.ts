@@ -12,8 +12,9 @@ const lines = [
   ...linesOf('M', 30, 'abcdefghijkl'),
   ...linesOf('S', 66, 'abcdefghijklmnop'),
   ...linesOf('E', 46, 'abcdefghijklm'),
+  ...linesOf('A', 26, 'abcdefghijkl'),
 ]
-const rows = [...read('docs/requirements.md').matchAll(/^\| ([MSE][-\w]+) \| .+? \| (.+) \|$/gm)].map(
+const rows = [...read('docs/requirements.md').matchAll(/^\| ([MSEA][-\w]+) \| .+? \| (.+) \|$/gm)].map(
   ([, line = '', files = '']) => ({ line, files: [...files.matchAll(/`([^`]+)`/g)].map(([, file = '']) => file) }),
 )
 

@@ -44,7 +44,7 @@ const untilBody = (ada: Client, path: string, fits: (body: Record<string, unknow
 }
 
 test(
-  'A-l A9 A20 a person connects Strava, earns awards, is deauthorised, connects again, and deletes the account',
+  'A23 A-l A9 A20 a person connects Strava, earns awards, is deauthorised, connects again, and deletes the account',
   { timeout: 240_000 },
   async () => {
     const strava = await stravaLocal.start({ port: 0 })
