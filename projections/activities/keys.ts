@@ -91,6 +91,7 @@ const OWNER = 'STRAVA#ATHLETE#'
 export const claims = partition(CLAIM, (ref: string) => `${CLAIM}${ref}`)<ClaimItem>('claim', 'CLAIM')
 /** The partition of an athlete. The connection of the owner has it as its GSI1PK. */
 export const athletePartition = (athleteId: string): string => `${OWNER}${athleteId}`
+export const isOwner = ({ PK }: Key): boolean => PK.startsWith(OWNER)
 export const owners = partition(OWNER, athletePartition)<OwnerItem>('owner of an athlete', 'OWNER')
 
 const MODEL_PARTITION = 'MODEL#'
