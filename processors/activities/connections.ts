@@ -32,7 +32,7 @@ export const refusedFor = (get: Get, user: string): Result | undefined => {
 }
 
 /** The links up to this one are closed: their events change nothing. */
-export const closedEpochOf = (get: Get, user: string): number =>
+const closedEpochOf = (get: Get, user: string): number =>
   get<ConnectionItem>(connections.key(user))?.closedEpoch ?? get<GoneProfileItem>(goneProfiles.key(user))?.epoch ?? 0
 
 /** True if the events of a link change items: it is the current link, or the imported activities, and it is not closed. */

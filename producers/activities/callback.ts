@@ -12,7 +12,7 @@ import { TOKENS, tokensIn, type StoredTokens } from './tokens.ts'
 /** Another attempt of the same person within this time is refused, because both would store their tokens in the same place. */
 const ATTEMPT_MS = 60_000
 /** After this time, tokens without a claim are dropped. */
-export const PENDING_MS = 3_600_000
+const PENDING_MS = 3_600_000
 /** The maximum number of parts of a person that can have been forgotten although no item shows them. */
 const MOST_FORGOTTEN = 100
 

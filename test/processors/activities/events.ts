@@ -164,7 +164,7 @@ export const failed = (
   })
 }
 
-export const PARTS = (count: number) =>
+const partsOf = (count: number) =>
   Array.from({ length: count }, (_, index) => ({
     partName: `Part ${index + 1}`,
     meshFile: `${index + 1}.glb`,
@@ -198,7 +198,7 @@ export const created = (
       targetType,
       totalTarget: total,
       partsTotal,
-      parts: PARTS(partsTotal),
+      parts: partsOf(partsTotal),
       periodStart: at(parts.from ?? '2026-05-01T00:00:00.000Z'),
     },
     meta: metaOf(parts),
@@ -255,7 +255,7 @@ export const accountOpened = simple<AccountOpened>('AccountOpened', { number: 1 
 export const accountDeletionRequested = simple<AccountDeletionRequested>('AccountDeletionRequested', {})
 export const modelPublished = simple<ModelPublished>(
   'ModelPublished',
-  { modelId: 'rocket', name: 'Rocket', partsTotal: 12, parts: PARTS(12) },
+  { modelId: 'rocket', name: 'Rocket', partsTotal: 12, parts: partsOf(12) },
   modelKey('rocket'),
 )
 export const modelPartDefined = simple<ModelPartDefined>(

@@ -27,7 +27,7 @@ import { createMemoryTable } from '../../../../testing/edge/table.ts'
 import { NOON } from '../../../../testing/event.ts'
 import { memorySecrets, type MemorySecrets } from '../memory-secrets.ts'
 
-export const ADA = 'ada'
+const ADA = 'ada'
 export const SUBJECT = stravaSubject(ADA, 1)
 export const NOW_S = NOON / 1000
 
