@@ -69,7 +69,7 @@ export const askChanges = (
   asks: readonly Ask[],
 ): readonly Change[] =>
   asks.flatMap(({ name, at, kind = '', body = null, queue, priority = 5, once }) => {
-    const { key, eventId, correlationId } = event.meta
+    const { key, eventId, correlationId, recordedAt } = event.meta
     const rowAt = (place: AskPlace) => ({
       PK: `ASK#${record.partition}#${place.priority}`,
       SK: `${new Date(place.at).toISOString()}#${key}#${name}`,
@@ -89,6 +89,7 @@ export const askChanges = (
       queue: queue ?? key,
       priority,
       at,
+      armedAt: recordedAt,
       ...(kinds[kind]?.changes && { changes: true }),
       ...(once && { once }),
       cause: eventId,

@@ -3,8 +3,9 @@ import { createReadStream } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { createInterface } from 'node:readline'
+import { pipeline, type Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
-import { CsvError, parse, type Info } from 'csv-parse'
+import { parse, type Info } from 'csv-parse'
 import type { Importer, ImportLine, ImportOptions } from '../../projections/importing.ts'
 import { counted } from '../../schemas/counted.ts'
 import { Fault, isFault, messageOf } from '../../schemas/fault.ts'
@@ -136,34 +137,43 @@ async function* rowsOf(file: string): AsyncIterable<ImportLine> {
   }
 }
 
-const textOf = (file: string): NodeJS.ReadableStream =>
-  file.endsWith('.gz') ? createReadStream(file).pipe(createGunzip()) : createReadStream(file)
+const textOf = (file: string): Readable =>
+  file.endsWith('.gz') ? pipeline(createReadStream(file), createGunzip(), ignored) : createReadStream(file)
+
+/** The reader of the last stream of a pipeline gets the error, too. */
+const ignored = () => {}
 
 /** Matches the first line of a CSV file: column names, separated by commas. Does not match JSON, which contains a brace, a bracket or a colon. */
 const CSV_HEADER = /^\uFEFF?[\p{L}\p{N}_" .()/'’-]+(,[\p{L}\p{N}_" .()/'’-]*)+$/u
 
 const isCsv = async (file: string): Promise<boolean> => {
+  let text = ''
   try {
-    for await (const text of createInterface({ input: textOf(file), crlfDelay: Infinity })) return CSV_HEADER.test(text)
+    for await (const part of textOf(file).setEncoding('utf8')) {
+      text += part as string
+      if (text.includes('\n')) break
+    }
   } catch (error) {
     throw damaged(`${file} cannot be read: ${messageOf(error)}.`, error)
   }
-  return false
+  return CSV_HEADER.test(text.split(/\r?\n/, 1)[0] ?? '')
 }
+
+const CSV = { bom: true, info: true, relax_column_count: true, skip_empty_lines: true }
 
 /** Yields the records of a CSV file as rows. `line` is the line on which the record begins. */
 async function* recordsOf(file: string, { readCsv }: Importer, options: ImportOptions): AsyncIterable<ImportLine> {
   if (readCsv === undefined)
     throw new Fault('bad-usage', `${file} is CSV, and an import reads JSON. Export the JSON and import that.`)
   let read: ReturnType<NonNullable<Importer['readCsv']>> | undefined
-  const parser = textOf(file).pipe(parse({ bom: true, info: true, relax_column_count: true, skip_empty_lines: true }))
+  const parser = pipeline(textOf(file), parse(CSV), ignored)
   try {
     for await (const { record, info } of parser as AsyncIterable<{ record: readonly string[]; info: Info }>) {
       if (read === undefined) read = readHeader(file, () => readCsv(record, options))
       else yield { line: info.lines - lineFeedsIn(record), text: JSON.stringify(read(record)) }
     }
   } catch (error) {
-    throw error instanceof CsvError ? damaged(`${file} cannot be read to its end: ${messageOf(error)}.`, error) : error
+    throw isFault(error) ? error : damaged(`${file} cannot be read to its end: ${messageOf(error)}.`, error)
   }
 }
 

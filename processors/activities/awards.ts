@@ -44,7 +44,7 @@ export const withoutAwards = (awards: string, parts: readonly number[]): string 
 const countOf = (awards: string): number => awards.length - awards.split(NONE).length + 1
 
 /** The awards of a milestone that events contain. */
-export const toldAwards = (awards: string): Pick<MilestoneItem, '_awards' | 'partsAwardedCount'> => {
+export const recordedAwards = (awards: string): Pick<MilestoneItem, '_awards' | 'partsAwardedCount'> => {
   const _awards = awards.replaceAll(MINTED, NONE)
   return { _awards, partsAwardedCount: countOf(_awards) }
 }

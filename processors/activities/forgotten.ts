@@ -28,7 +28,7 @@ import type { PersonForgotten } from '../../schemas/generated/common.ts'
 import { tokenForgotten } from '../folding/tokens.ts'
 import { startWork, type Work } from '../folding/work.ts'
 import { releaseItems } from './athletes.ts'
-import { toldAwards } from './awards.ts'
+import { recordedAwards } from './awards.ts'
 import { endCalls, isPerson, openConnection, unitIn, unitOf } from './connections.ts'
 
 const partitionsOf = (key: string, subject: string): readonly string[] => {
@@ -116,7 +116,7 @@ const withoutNumbers = (milestone: MilestoneItem, epoch: number): MilestoneItem 
   const version = milestone._toldVersion + 1
   return {
     ...rest,
-    ...toldAwards(milestone._awards),
+    ...recordedAwards(milestone._awards),
     ...(milestone._toldCompleted ? { status: 'COMPLETED', completedAtUtc } : { status: 'ACTIVE' }),
     epoch,
     progressValue: 0,

@@ -51,8 +51,8 @@ const DIALECT = [
   ...['marks', 'kept', 'lane', 'turn', 'hand', 'beside', 'reach', 'reached', 'workplace', 'workshop'],
 ]
 
-/** Constants that are named like their value, which is a prefix of stored keys and cannot be renamed. */
-const STORED_NAMES = ['MARKS', 'TRIES']
+/** Names of stored data, which cannot be renamed: prefixes of keys, and an event with its fold. */
+const STORED_NAMES = ['MARKS', 'TRIES', 'awardsTold']
 
 /** Words that every programmer knows, in the singular. */
 const ORDINARY = [
@@ -64,12 +64,26 @@ const ORDINARY = [
   ...['queries', 'range', 'read', 'reader', 'report', 'request', 'response', 'row', 'rule', 'run', 'schema', 'seed'],
   ...['session', 'setting', 'source', 'spec', 'state', 'step', 'store', 'stored', 'summary', 'table', 'token'],
   ...['topic', 'type', 'usage', 'user', 'value', 'variable', 'work', 'world', 'write', 'writer'],
-  ...['attempt', 'batch', 'delivery', 'partition', 'queue', 'result', 'storage', 'target'],
+  ...[
+    'access',
+    'attempt',
+    'batch',
+    'link',
+    'rate',
+    'webhook',
+    'delivery',
+    'partition',
+    'queue',
+    'result',
+    'storage',
+    'target',
+  ],
 ]
 
 /** Names of products, and the words of the domains that this package contains. */
 const NAMES = [
-  ...['dynamo', 'kafka', 'lmdb', 'mqtt', 'telegram', 'timestream', 'ton'],
+  ...['dynamo', 'kafka', 'lmdb', 'mqtt', 'strava', 'telegram', 'timestream', 'ton'],
+  ...['activity', 'award', 'milestone', 'model', 'sport'],
   ...['balance', 'beer', 'day', 'device', 'expense', 'keg', 'meal', 'pat', 'pour', 'settlement', 'tap'],
 ]
 

@@ -59,6 +59,8 @@ const EACH: readonly (readonly [args: readonly string[], code: number])[] = [
   [['restore', '/nowhere/backup', '--keys', '/nowhere/keys'], 1],
   [['demo', '--seconds', '1'], 0],
   [['doctor'], 0],
+  [['asks', 'list'], 0],
+  [['asks', 'release', '--all'], 0],
   [['simulate', '--seeds', '1'], 0],
   [['completion', 'bash'], 0],
   [['new', 'No-Name'], 2],
@@ -159,7 +161,7 @@ describe('commands', { timeout: 120_000 }, () => {
   test('an event that cannot be folded is parked and reported by exit code 4 and a metric, and other keys are served', async () => {
     const folder = freshFolder()
     const env = { TRIBUTARY_DATA: folder }
-    await plant(folder, 'ann', Buffer.from([0, 0, 0, 0, 99, 1, 2, 3]))
+    await plant(folder, 'ann', Buffer.from([0, 127, 255, 255, 255, 1, 2, 3]))
     const server = await startServer(env)
     const bob = client(server.url, await newToken(env, 'bob'))
     expect((await bob.post('/v1/meals', meal(1))).status).toBe(201)
@@ -169,7 +171,7 @@ describe('commands', { timeout: 120_000 }, () => {
     expect(code).toBe('unknown-schema')
     expect(await run(['parked', 'show', id], env)).toMatchObject({
       code: 0,
-      stdout: expect.stringContaining('0000000063010203'),
+      stdout: expect.stringContaining('007fffffff010203'),
     })
     expect(await run(['parked', 'retry', id], env)).toMatchObject({ code: 4 })
     expect(await run(['status'], env)).toMatchObject({ code: 4 })
@@ -226,6 +228,8 @@ describe('commands', { timeout: 120_000 }, () => {
       scales: { table: 'scale-sense', generation: 1 },
       'scales-series': { table: 'scale-sense-series', generation: 1 },
       expenses: { table: 'FractiTable', generation: 1 },
+      activities: { table: 'CommitCollect', generation: 1 },
+      'activities-audit': { table: 'CommitCollectAudit', generation: 1 },
     })
   })
 

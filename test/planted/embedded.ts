@@ -57,7 +57,7 @@ export const LMDB_TABLES: Mistakes = {
   },
   'expired items are read': {
     file: 'processors/adapters/lmdb/reader.ts',
-    find: 'isExpired(item, spec.ttl, now())',
+    find: '!isReturned(item, query, { ttl: spec.ttl, now: now() })',
     replace: 'false',
     by: `${ADAPTER_TESTS}/lmdb/store.test.ts`,
     test: 'hide expired items and fill the page nevertheless',

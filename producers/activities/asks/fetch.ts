@@ -1,6 +1,6 @@
 import type { AskCall, AskHandler, AskResult } from '../../../projections/ask.ts'
 import { syncs } from '../../../projections/activities/keys.ts'
-import { answer, fetched, heldUntil, openLink, refreshedBy, tokenLost, type AskParts, type LinkBody } from './link.ts'
+import { answer, fetched, openLink, pausedUntil, refreshedBy, tokenLost, type AskParts, type LinkBody } from './link.ts'
 import type { StravaFailure } from '../strava/failure.ts'
 
 type FetchBody = LinkBody & { readonly ref: string; readonly asked: number; readonly attempt: number }
@@ -23,7 +23,7 @@ const fetchActivity = async ({ calls, client }: AskParts, ask: AskCall): Promise
   const link = await openLink(ask, body)
   const activityId = link && (await syncs.get(ask.reader, link.user, ref))?.activityId
   if (link === undefined || activityId === undefined || activityId === null) return { events: [failed(ENDED)] }
-  const later = heldUntil(link, ask.now)
+  const later = pausedUntil(link, ask.now)
   if (later !== undefined) return { later }
   const { signal, now: requestedAt } = ask
   const called = await calls.make({

@@ -46,7 +46,7 @@ const WAIT_MS = 5 * 60_000
 /**
  * The time until which data of the link is not requested: its token was lost, or it is being revoked. Undefined: it can be requested now.
  */
-export const heldUntil = ({ connection: { status } }: Link, now: number): number | undefined =>
+export const pausedUntil = ({ connection: { status } }: Link, now: number): number | undefined =>
   status === 'CONNECTED' ? undefined : now + WAIT_MS
 
 type DataOf<T extends ActivitiesEvent['type']> = Extract<ActivitiesEvent, Event<T>>['data']

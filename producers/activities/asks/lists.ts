@@ -3,7 +3,7 @@ import type { Listing } from '../../../projections/activities/items.ts'
 import type { ActivityFetchedPersonal } from '../../../schemas/generated/activities.ts'
 import { Fault } from '../../../schemas/fault.ts'
 import { PAGE_SIZE } from '../strava/client.ts'
-import { heldUntil, openLink, refreshedBy, tokenLost, type AskParts, type Link, type LinkBody } from './link.ts'
+import { openLink, pausedUntil, refreshedBy, tokenLost, type AskParts, type Link, type LinkBody } from './link.ts'
 
 export type ListBody = LinkBody & { readonly run: number; readonly page: number }
 
@@ -38,7 +38,7 @@ export const listPage = async (
   const body = ask.body as ListBody
   const link = await openLink(ask, body)
   if (link === undefined) return { events: [] }
-  const later = heldUntil(link, ask.now)
+  const later = pausedUntil(link, ask.now)
   if (later !== undefined) return { later }
   const { before } = listing(link)
   const { signal, now: requestedAt } = ask

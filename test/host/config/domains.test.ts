@@ -49,7 +49,7 @@ describe('TRIBUTARY_DOMAINS', () => {
     [',', /contains an empty name/],
     [
       'mealz',
-      /names mealz, which is neither a domain of this program \(meals, scales, expenses\) nor a package .* Is it built\?/s,
+      /names mealz, which is neither a domain of this program \(meals, scales, expenses, activities\) nor a package .* Is it built\?/s,
     ],
     ['./nowhere', /names \.\/nowhere, which is neither .* Cannot find module/s],
     ['./broken', /names \.\/broken, .* missing is not defined/s],
