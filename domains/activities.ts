@@ -3,6 +3,7 @@ import { activities } from '../processors/activities/domain.ts'
 import { activitiesAppendRules } from '../producers/activities/append-rules.ts'
 import { activitiesExporter } from '../producers/activities/export.ts'
 import { createRefs } from '../producers/activities/refs.ts'
+import { diaryFormatter } from '../projections/activities/diary.ts'
 import { activitiesImporter } from '../projections/activities/import/importer.ts'
 import { activitiesServices } from './activities/services.ts'
 import { stravaLocal } from './activities/strava-local/service.ts'
@@ -20,5 +21,6 @@ export const activitiesRecord: DomainRecord = {
   },
   exporter: activitiesExporter,
   appendRules: activitiesAppendRules,
+  formatters: [diaryFormatter],
   demo: async () => (await import('./activities/demo.ts')).activitiesDemo,
 }

@@ -1,3 +1,4 @@
+import type { Event } from '../schemas/event.ts'
 import type { Item, Key } from './item.ts'
 
 /** One item before and after an event. Undefined: the item does not exist. */
@@ -19,7 +20,7 @@ export interface ItemFormatter {
   /** Starts the output for one item. The caller passes the changes of every event of the key, in order. */
   begin(item: Key): {
     /** The lines of an event. Empty if the event did not change the item. */
-    lines(changes: readonly Change[]): Lines
+    lines(changes: readonly Change[], event: Event): Lines
     /** The lines after the table. */
     end(): readonly string[]
   }

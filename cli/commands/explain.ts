@@ -107,11 +107,8 @@ const gather = async (
     if (until(step)) break
     events += 1
     if (step.outcome.kind === 'parked') parked ??= step
-    lines.push(
-      ...(format
-        ?.lines(step.changes)
-        .map((line, index) => [index === 0 ? `${step.partition}:${step.offset}` : '', ...line]) ?? []),
-    )
+    const formattedLines = step.logged === undefined ? [] : (format?.lines(step.changes, step.logged.event) ?? [])
+    lines.push(...formattedLines.map((line, index) => [index === 0 ? `${step.partition}:${step.offset}` : '', ...line]))
     const changes = step.changes.filter(
       ({ PK, SK }) => PK === options.pk && (options.sk === undefined || SK === options.sk),
     )
