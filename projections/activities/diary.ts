@@ -7,7 +7,7 @@ import { isAward, milestones, workouts } from './keys.ts'
 import { dmOf } from './milestones.ts'
 
 /**
- * Formats a milestone like a training diary: one line per event that changes the progress or the awards. An award is formatted with the lines of its
+ * Formats a milestone like a training diary: one line per event that changes the progress or the awards. An award has the lines of its
  * milestone that concern this award.
  */
 export const diaryFormatter: ItemFormatter = {
@@ -91,8 +91,13 @@ const lineOf = ({ milestone, workout, earned }: Step, event: Event): readonly st
   return plain(otherText(event, earned))
 }
 
-const createdText = ({ sport, totalTarget, targetType, partsTotal, periodStartAtUtc }: MilestoneItem): string =>
-  `milestone created: ${sport.toLowerCase()} ${lengthOf(totalTarget, targetType)}${targetType === 'ELEVATION_METERS' ? ' up' : ''} in ${partsTotal} ${partsTotal === 1 ? 'part' : 'parts'}, from ${periodStartAtUtc.slice(0, 'YYYY-MM-DD'.length)}`
+const createdText = (milestone: MilestoneItem): string => {
+  const { sport, totalTarget, targetType, partsTotal, periodStartAtUtc, progressValue } = milestone
+  const target = `${sport.toLowerCase()} ${lengthOf(totalTarget, targetType)}${targetType === 'ELEVATION_METERS' ? ' up' : ''}`
+  const parts = partsTotal === 1 ? '1 part' : `${partsTotal} parts`
+  const earlier = progressValue > 0 ? ', with the activities since then' : ''
+  return `milestone created: ${target} in ${parts}, from ${periodStartAtUtc.slice(0, 'YYYY-MM-DD'.length)}${earlier}`
+}
 
 /** The text and the amount of an activity. */
 const activityText = ({ before, after }: Workouts, unit: Unit): readonly [string, string] => {
@@ -112,16 +117,25 @@ const otherText = ({ type }: Event, earned: readonly AwardItem[]): string => {
     : 'earned by an activity that does not count any more'
 }
 
+/** More parts than this are listed without their names. */
+const NAMED_PARTS = 3
+
 const partsText = (earned: readonly AwardItem[]): string => {
   const sorted = [...earned].sort((a, b) => a.partIndex - b.partIndex)
-  return sorted.map(({ partIndex, partName }) => `part ${partIndex} (${partName})`).join(', ')
+  if (sorted.length <= NAMED_PARTS)
+    return sorted.map(({ partIndex, partName }) => `part ${partIndex} (${partName})`).join(', ')
+  const numbers = sorted.map(({ partIndex }) => partIndex)
+  const starts = numbers.filter((part) => !numbers.includes(part - 1))
+  const ends = numbers.filter((part) => !numbers.includes(part + 1))
+  return `parts ${starts.map((start, at) => (start === ends[at] ? start : `${start}–${ends[at]}`)).join(', ')}`
 }
 
 const summaryOf = (milestone: MilestoneItem): string => {
   const { progressValue, totalTarget, targetType, percentComplete, partsAwardedCount, partsTotal } = milestone
-  const completed =
-    milestone.completedAtUtc === undefined ? '' : `; completed on ${milestone.completedAtUtc.slice(0, 10)}`
-  return `${lengthOf(progressValue, targetType)} of ${lengthOf(totalTarget, targetType)} (${percentComplete} %), ${partsAwardedCount} of ${partsTotal} parts earned${completed}.`
+  const progress = `${lengthOf(progressValue, targetType)} of ${lengthOf(totalTarget, targetType)} (${percentComplete} %)`
+  const { completedAtUtc } = milestone
+  const completed = completedAtUtc === undefined ? '' : `; completed on ${completedAtUtc.slice(0, 'YYYY-MM-DD'.length)}`
+  return `${progress}, ${partsAwardedCount} of ${partsTotal} parts earned${completed}.`
 }
 
 type Unit = MilestoneItem['targetType']

@@ -92,6 +92,17 @@ test('the diary of an elevation has metres', () => {
   })
 })
 
+test('a milestone counts earlier activities from its creation, and many parts are listed without their names', () => {
+  const world = createWorld()
+  world.append(claimed(), fetched({ distanceDm: 416_670 }), created())
+  expect(diaryOf(world.log)).toEqual({
+    lines: [
+      '2026-05-20 | milestone created: ride 100.000 km in 12 parts, from 2026-05-01, with the activities since then |  |  | 41.667 km | parts 1–5',
+    ],
+    end: ['41.667 km of 100.000 km (41.66 %), 5 of 12 parts earned.'],
+  })
+})
+
 test('A-l the diary states that a link was erased, and then contains the awards without the activities', () => {
   const world = createWorld((ask) => (ask.kind === 'check' ? [checked({ at: ask.at })] : []))
   world.append(claimed(), small, fetched({ distanceDm: 120_000 }))
