@@ -16,6 +16,7 @@ import {
   stravaSubject,
 } from '../../projections/activities/keys.ts'
 import { dmOf, metresOf, partsEarnedAt } from '../../projections/activities/milestones.ts'
+import { scopeOf } from '../../projections/activities/personal.ts'
 import { isoOf, msOf } from '../../projections/instant.ts'
 import { NOTHING, type Get, type Result } from '../../projections/projection.ts'
 import type { Event } from '../../schemas/event.ts'
@@ -193,6 +194,7 @@ export const awardsTold = (event: AwardsTold, get: Get): Result => {
         at: isoOf(at),
         progress: progress === undefined ? null : metresOf(Math.max(0, progress)),
       }),
+      epoch: sealedUnit(event) ?? unitIn(get, meta.key),
       told: true,
     } satisfies AwardItem)
   }
@@ -209,6 +211,12 @@ export const awardsTold = (event: AwardsTold, get: Get): Result => {
     }),
   } satisfies MilestoneItem)
   return work.result()
+}
+
+/** The link whose key seals the progress in the event. It can be older than the current link. Undefined: no key of one link. */
+const sealedUnit = ({ meta: { subjectId } }: AwardsTold): number | undefined => {
+  const { epoch } = scopeOf(subjectId ?? '')
+  return epoch > 0 && epoch < Infinity ? epoch : undefined
 }
 
 const isVersion = (version: number): boolean => version >= 1 && version < MAX_VERSION

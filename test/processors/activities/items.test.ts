@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { activities } from '../../../processors/activities/domain.ts'
-import { accountOpened, claimed, fetched, idOf, linked, MORNING, START_S, webhook } from './events.ts'
+import { accountOpened, claimed, created, fetched, idOf, linked, MORNING, START_S, told, webhook } from './events.ts'
 import { contents, given, tableOf } from './given.ts'
 
 describe('the items of activities', () => {
@@ -35,6 +35,13 @@ describe('the items of activities', () => {
     given(linked(), fetched())
       .when(webhook({ aspect: 'delete', time: 300 }))
       .then({ [key]: { isDeleted: true } })
+  })
+
+  test('A6 A20 a told award belongs to the link whose key seals its progress, also if the person has another link now', () => {
+    const late = told({ personal: { progressDm: [2_354] }, meta: { subjectId: 'ada~strava~0' } })
+    const award = contents(tableOf([created(), linked({ epoch: 2 }), late]))['MILESTONE#m1#AWARD#01']
+    expect(award).toMatchObject({ told: true, progressValueAtAward: 235.4, epoch: 1 })
+    expect(award && activities.personal?.hasPersonalData(award, 'ada~strava~0')).toBe(true)
   })
 
   test('A14 A-c A19 a webhook leaves a row for seven days, and a repeat after that still changes nothing', () => {
