@@ -55,7 +55,7 @@ export const checkRun = async ({
   return [
     ...expectations.flatMap((each) => checkDomain(world, each)),
     ...checkAppends(topic, codec, history),
-    ...checkSent({ topic, codec, expected, faults }),
+    ...checkSent({ topic, codec, expected, faults, forgotten }),
     ...checkAsks({ topic, codec, expected, faults, hasRestarted, arrived: world.outside.arrived }),
     ...(workload.isSealed
       ? checkForgotten({

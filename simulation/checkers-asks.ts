@@ -75,8 +75,14 @@ const certain = ({ arrived, expected }: AsksInput): readonly string[] => {
   ]
 }
 
-/** The due asks of the serving generation, without those that wait for an operator and those of parked keys. */
-export const pendingAsks = (tables: Tables, domain: Domain, now: number): readonly Stored[] => {
+/**
+ * The due asks of these kinds in the serving generation, without those that wait for an operator and those of parked keys.
+ */
+export const pendingAsks = (
+  tables: Tables,
+  domain: Domain,
+  { kinds, now }: { readonly kinds: readonly string[]; readonly now: number },
+): readonly Stored[] => {
   if (domain.asks === undefined) return []
   const { items } = tables.serving(domain).table
   const due = new Date(now).toISOString()
@@ -88,10 +94,13 @@ export const pendingAsks = (tables: Tables, domain: Domain, now: number): readon
   const isParked = (key: unknown) =>
     [...items.values()].some((item) => item.PK.startsWith('PARKED#') && item['key'] === key)
   return [...items.values()].filter((row) => {
-    if (!row.PK.startsWith('ASK#') || row.SK > due || isParked(row['key'])) return false
+    if (!row.PK.startsWith('ASK#') || row.SK > due || !kinds.includes(String(row['kind'])) || isParked(row['key']))
+      return false
     const entry = [...ledger.values()].find(({ PK }) => PK === `SENT#${String(row['id'])}`)
     const isClaimed = entry?.['state'] === 'claimed' && Number(entry['until']) > now
     const isUnknown = row['once'] === true && entry?.['state'] === 'claimed' && !isClaimed
+    // The answer was dropped, because it describes a person who was forgotten. So no event withdraws the ask.
+    if (entry?.['state'] === 'sent' && entry['position'] === undefined) return false
     const isOld = row['changes'] === true && row._pos < (from[row.PK.split('#')[1] ?? ''] ?? 0)
     return !isUnknown && (isClaimed || !isOld || entry?.['state'] === 'sent')
   })

@@ -1,4 +1,5 @@
 import type { Codec } from '../schemas/codec.ts'
+import { personOf } from '../projections/subject.ts'
 import type { Event } from '../schemas/event.ts'
 import type { Violation } from './checkers.ts'
 import type { FaultKind } from './faults.ts'
@@ -26,6 +27,8 @@ export interface SentInput {
   readonly expected: Expected
   /** The faults that struck in this run. */
   readonly faults: readonly { readonly kind: FaultKind }[]
+  /** The people who were forgotten. A fold that finds no personal data can return less than before. */
+  readonly forgotten: readonly { readonly subject: string }[]
 }
 
 interface Appended {
@@ -38,9 +41,11 @@ interface Appended {
  * early. If no fault of `DOUBTFUL` struck, also checks that no event is in the log twice.
  */
 export const checkSent = (sent: SentInput): readonly Violation[] => {
+  const gone = new Set(sent.forgotten.map(({ subject }) => personOf(subject)))
   const appended = eventsOf(sent)
   const certain = isCertain(sent.faults)
-  return [...checkDerived(appended, sent, certain), ...checkTimers(appended, sent, certain)]
+  const isKnown: IsKnown = ({ meta }) => !gone.has(meta.key)
+  return [...checkDerived(appended, sent, { certain, isKnown }), ...checkTimers(appended, sent, { certain, isKnown })]
 }
 
 /** True if no fault of `DOUBTFUL` struck. */
@@ -59,6 +64,14 @@ const eventsOf = ({ topic, codec }: SentInput): readonly Appended[] =>
       }
     })
 
+/** Returns true if the folds of the final log return everything that the folds returned during the run. */
+type IsKnown = (event: Event) => boolean
+
+interface Certainty {
+  readonly certain: boolean
+  readonly isKnown: IsKnown
+}
+
 const duplicatesIn = (names: readonly string[]): readonly string[] => [
   ...new Set(names.filter((name, index) => names.indexOf(name) !== index)),
 ]
@@ -66,16 +79,18 @@ const duplicatesIn = (names: readonly string[]): readonly string[] => [
 const checkDerived = (
   appended: readonly Appended[],
   { expected }: SentInput,
-  certain: boolean,
+  { certain, isKnown }: Certainty,
 ): readonly Violation[] => {
   const wanted = new Set(expected.derived.map(({ cause, type, key }) => `${cause} ${type} ${key}`))
-  const sent = appended
-    .filter(({ event }) => event.meta.source === 'derived')
-    .map(({ event: { type, meta } }) => `${meta.causationId} ${type} ${meta.key}`)
+  const derived = appended.filter(({ event }) => event.meta.source === 'derived')
+  const nameOf = ({ event: { type, meta } }: Appended) => `${meta.causationId} ${type} ${meta.key}`
+  const sent = derived.map(nameOf)
   const found = new Set(sent)
   return [
     ...[...wanted].filter((name) => !found.has(name)).map((name) => `never sent: ${name}`),
-    ...[...found].filter((name) => !wanted.has(name)).map((name) => `no fold derived it: ${name}`),
+    ...[...new Set(derived.filter(({ event }) => isKnown(event)).map(nameOf))]
+      .filter((name) => !wanted.has(name))
+      .map((name) => `no fold derived it: ${name}`),
     ...(certain ? duplicatesIn(sent).map((name) => `sent twice: ${name}`) : []),
   ].map((detail) => ({ checker: 'derived', detail }))
 }
@@ -83,12 +98,12 @@ const checkDerived = (
 const checkTimers = (
   appended: readonly Appended[],
   { expected }: SentInput,
-  certain: boolean,
+  { certain, isKnown }: Certainty,
 ): readonly Violation[] => {
   const fired = appended.filter(({ event }) => event.meta.source === 'timer')
   return [
     ...fired
-      .filter(({ event }) => !expected.timers.has(event.meta.eventId))
+      .filter(({ event }) => isKnown(event) && !expected.timers.has(event.meta.eventId))
       .map(({ event }) => `never armed: ${event.meta.eventId}`),
     ...fired
       .filter(({ event, at }) => at < (expected.timers.get(event.meta.eventId) ?? 0))

@@ -8,6 +8,7 @@ import type { Process } from './process.ts'
 import type { Random } from './random.ts'
 import type { Scheduler } from './scheduler.ts'
 import type { Tables } from './tables.ts'
+import type { Answers } from './workload.ts'
 
 /** A call that arrived outside. */
 export interface ArrivedCall {
@@ -22,8 +23,10 @@ export interface ArrivedCall {
   readonly waitsSince: number | undefined
 }
 
-/** An outside service that is slow, answers a repeated call differently, and repeats the events of its answers. */
+/** An outside service that is slow. It computes the answer to a repeated call again. */
 export interface OutsideService {
+  /** The kinds of asks that it answers. */
+  readonly kinds: readonly string[]
   readonly arrived: readonly ArrivedCall[]
   handlers(process: Process, clock: Clock): AskHandlers
 }
@@ -33,6 +36,7 @@ export interface OutsideParts {
   readonly random: Random
   readonly tables: Tables
   readonly domain: Domain
+  readonly answers: Answers
 }
 
 /** Longer than a claim. */
@@ -40,7 +44,7 @@ const SLOW_MS = 90_000
 /** Longer than the session of a member, and shorter than a claim. */
 const BUSY_MS = 12_000
 
-export const createOutside = ({ scheduler, random, tables, domain }: OutsideParts): OutsideService => {
+export const createOutside = ({ scheduler, random, tables, domain, answers }: OutsideParts): OutsideService => {
   const arrived: ArrivedCall[] = []
   const call = async (process: Process, clock: Clock, ask: AskCall): Promise<AskResult> => {
     if (random.chance(0.1)) return { later: scheduler.now() + 2_000 }
@@ -60,34 +64,26 @@ export const createOutside = ({ scheduler, random, tables, domain }: OutsidePart
       port: 'outside.answer',
       *steps() {
         begun.ended = scheduler.now()
-        return answerTo(ask, random)
+        return answers[ask.kind]?.(ask, random) ?? { events: [] }
       },
       unknown: noAnswer,
     })
   }
   return {
+    kinds: Object.keys(answers),
     arrived,
     handlers: (process, clock) => {
       const handler = { call: (ask: AskCall) => call(process, clock, ask) }
-      return { look: handler, buy: handler }
+      return Object.fromEntries(Object.keys(answers).map((kind) => [kind, handler]))
     },
   }
 }
 
-/** A repeated call finds another number. One answer in five contains its event twice, with one id or with two ids. */
-const answerTo = ({ id, name, body }: AskCall, random: Random): AskResult => {
-  const { rest } = body as { readonly rest: number }
-  const event = { type: 'ErrandDone', data: { name, rest: rest - 1, found: random.between(1, 9) } }
-  if (!random.chance(0.2)) return { events: [event] }
-  return random.chance(0.5)
-    ? { events: [event, event] }
-    : { events: [{ ...event, eventId: `${id}!` }, { ...event, eventId: `${id}!` }] } // prettier-ignore
-}
-
-/** The ids that the events of an answer can have. */
+/** The ids that the events of an answer can have. An answer has at most three events. */
 export const answerIds = (id: string, derived: (number: number) => string): readonly string[] => [
   derived(0),
   derived(1),
+  derived(2),
   `${id}!`,
 ]
 

@@ -1,4 +1,4 @@
-import type { Ask } from '../projections/ask.ts'
+import { ENGINE_ASKS, type Ask } from '../projections/ask.ts'
 import { isExpired, keyOf, type Item, type Key, type Stored } from '../projections/item.ts'
 import { type Domain, type Get, type Outcome, type Result, MAX_CHANGES } from '../projections/projection.ts'
 import type { Codec } from '../schemas/codec.ts'
@@ -189,7 +189,7 @@ const apply = (folding: Folding, target: FoldTarget, result: Result): Outcome =>
   if (result.duplicate) return writeOutcome(folding, target, { kind: 'duplicate', of: event.meta.eventId })
   const cause = { ...target, items: folding.items }
   const timers = timerChanges(cause, folding.codec, result.timers ?? [])
-  const asks = askChanges(cause, folding.domain.asks ?? {}, result.asks ?? [])
+  const asks = askChanges(cause, { ...ENGINE_ASKS, ...folding.domain.asks }, result.asks ?? [])
   const count = (result.items?.length ?? 0) + timers.length + asks.length + (result.derived?.length ?? 0)
   if (count > MAX_CHANGES) {
     const detail = `The event would change ${count} items at once; at most ${MAX_CHANGES} fit one commit. Send it in smaller parts.`

@@ -1,5 +1,6 @@
 import { randomFaults, plannedFaults, swarm, type Fault, type Faults, type Rates } from './faults.ts'
 import type { Domain } from '../projections/projection.ts'
+import { isPart } from '../projections/subject.ts'
 import type { Violation } from './checkers.ts'
 import { pendingAsks } from './checkers-asks.ts'
 import { startClients } from './clients.ts'
@@ -130,7 +131,10 @@ export const runSeed = async (seed: number, options: RunOptions = {}): Promise<R
   const buildMachine = createBuildMachine(world, { scheduler, ...shape })
   const operator = startOperator(world, { buildMachine, ...shape })
   const forgetter = startForgetter(world, { buildMachine, subjects: shape.workload.subjectsToForget ?? [] })
-  const keepers = startSecretKeepers(world, { seed, people: shape.workload.subjectsToForget ?? [] })
+  const keepers = startSecretKeepers(world, {
+    seed,
+    people: (shape.workload.subjectsToForget ?? []).filter((subject) => !isPart(subject)),
+  })
 
   const isSettled = () =>
     clients.done() && operator.done() && forgetter.done() && keepers.done() && isCaughtUp(world, scheduler.now())
@@ -180,9 +184,9 @@ export const runSeed = async (seed: number, options: RunOptions = {}): Promise<R
 const isCaughtUp = (world: World, now: number): boolean =>
   world.domains.every((domain) => hasCaughtUp(world, domain, now))
 
-const hasCaughtUp = ({ topic, tables }: World, domain: Domain, now: number): boolean => {
+const hasCaughtUp = ({ topic, tables, outside }: World, domain: Domain, now: number): boolean => {
   const following = tables.following(domain)
-  if (following.length === 0 || pendingAsks(tables, domain, now).length > 0) return false
+  if (following.length === 0 || pendingAsks(tables, domain, { kinds: outside.kinds, now }).length > 0) return false
   const hasPassed = ({ table }: { table: Table }) =>
     topic.partitions.every((records, partition) => (table.checkpoints.get(partition) ?? 0) >= records.length)
   return (
@@ -201,14 +205,20 @@ const hasPendingWork = ({ items }: Table, now: number): boolean => {
   return false
 }
 
-const stuckDetail = ({ topic, tables, errors, domains }: World, scheduler: Scheduler, endings: string): string => {
+const stuckDetail = (
+  { topic, tables, errors, domains, outside }: World,
+  scheduler: Scheduler,
+  endings: string,
+): string => {
   const lag = domains
     .flatMap((domain) => tables.following(domain).map((following) => ({ ...following, domain })))
     .map(
       ({ domain, generation, table }) =>
         `${domain.name} generation ${generation} ${topic.partitions.map((records, partition) => `${table.checkpoints.get(partition) ?? 0} of ${records.length}`).join(', ')}${hasPendingWork(table, scheduler.now()) ? ' (outbox or timers pending)' : ''}`,
     )
-  const pending = domains.flatMap((domain) => pendingAsks(tables, domain, scheduler.now()))
+  const pending = domains.flatMap((domain) =>
+    pendingAsks(tables, domain, { kinds: outside.kinds, now: scheduler.now() }),
+  )
   const asks = pending.map(({ PK, SK, id }) => `; pending ask ${PK} ${SK} (${String(id)})`).join('')
   const last = errors.at(-1)
   return `stuck (${endings}) at ${scheduler.now() - EPOCH} ms: ${lag.join('; ')}${asks}; last failure: ${last instanceof Error ? (last.stack ?? last.message) : String(last)}`

@@ -1,3 +1,4 @@
+import type { AskCall, AskResult } from '../projections/ask.ts'
 import type { Event } from '../schemas/event.ts'
 import { errandsCodec, errandsDomain } from './errands.ts'
 import type { Random } from './random.ts'
@@ -18,9 +19,19 @@ export const errandsWorkload = (random: Random, length: number): Workload => {
     codec: errandsCodec,
     clients: assignToClients(random, { events, keys }),
     hasOutgoingEvents: false,
-    hasAsks: true,
+    answers: { look: answerTo, buy: answerTo },
     users: [],
   }
+}
+
+/** A repeated call finds another number. One answer in five contains its event twice, with one id or with two ids. */
+const answerTo = ({ id, name, body }: AskCall, random: Random): AskResult => {
+  const { rest } = body as { readonly rest: number }
+  const event = { type: 'ErrandDone', data: { name, rest: rest - 1, found: random.between(1, 9) } }
+  if (!random.chance(0.2)) return { events: [event] }
+  return random.chance(0.5)
+    ? { events: [event, event] }
+    : { events: [{ ...event, eventId: `${id}!` }, { ...event, eventId: `${id}!` }] } // prettier-ignore
 }
 
 const errandSent = (random: Random, keys: readonly string[]): EventDraft => ({

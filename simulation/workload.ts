@@ -1,3 +1,4 @@
+import type { AskCall, AskResult } from '../projections/ask.ts'
 import type { Item } from '../projections/item.ts'
 import type { Domain } from '../projections/projection.ts'
 import type { Point } from '../projections/series.ts'
@@ -26,8 +27,8 @@ export interface Workload {
   readonly clients: readonly (readonly Send[])[]
   /** True if the folds return derived events or timers. Then the nodes also run the roles `sender` and `timers`. */
   readonly hasOutgoingEvents: boolean
-  /** True if the folds return asks. Then the nodes also run the role `fetcher`. Default: false. */
-  readonly hasAsks?: true
+  /** The answers of the outside service to asks, by kind. Then the nodes also run the role `fetcher`. Asks of other kinds wait. Default: none. */
+  readonly answers?: Answers
   /** The users whose tokens the simulation tries. Empty if the domain has no tokens. */
   readonly users: readonly string[]
   /** The releases that are deployed during the run, in order. Each release can decode or fold more events than the one before. Default: none. */
@@ -39,6 +40,9 @@ export interface Workload {
   /** Checks the invariants of the domain. They hold for every log, and do not depend on the engine. Default: no check. */
   readonly check?: (input: CheckInput) => readonly Violation[]
 }
+
+/** Returns the answer to each kind of ask. All random numbers of an answer come from `random`. */
+export type Answers = Readonly<Record<string, (ask: AskCall, random: Random) => AskResult>>
 
 interface FixRelease {
   /** The codes of the parked keys that this release can heal. */

@@ -76,7 +76,7 @@ export const createWorld = (options: WorldOptions): World => {
     series,
     coordinator,
   })
-  const outside = createOutside({ scheduler, random, tables, domain: workload.domain })
+  const outside = createOutside({ scheduler, random, tables, domain: workload.domain, answers: workload.answers ?? {} })
   const outcomes = new Map<string, BatchResult[]>(domains.map(({ name }) => [name, []]))
   const errors: unknown[] = []
   const failed = (error: unknown) => {
@@ -97,7 +97,7 @@ export const createWorld = (options: WorldOptions): World => {
     const pipeline = await opened(workload.domain)
     await pipeline.start('processor')
     for (const domain of workload.sameLogDomains ?? []) await (await opened(domain)).start('processor')
-    if (workload.hasAsks) pipeline.startFetcher(outside.handlers(process, ports.clock(process)))
+    if (workload.answers) pipeline.startFetcher(outside.handlers(process, ports.clock(process)))
     if (!workload.hasOutgoingEvents) return
     await pipeline.start('sender')
     await pipeline.start('timers')
