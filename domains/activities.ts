@@ -23,4 +23,5 @@ export const activitiesRecord: DomainRecord = {
   appendRules: activitiesAppendRules,
   formatters: [diaryFormatter],
   demo: async () => (await import('./activities/demo.ts')).activitiesDemo,
+  simulation: async () => (await import('./activities/simulation.ts')).activitiesSimulation,
 }
