@@ -85,8 +85,7 @@ const checkDerived = (
   const wanted = new Set(expected.derived.map(wantedName))
   const derived = appended.filter(({ event }) => event.meta.source === 'derived')
   const nameOf = ({ event: { type, meta } }: Appended) => `${meta.causationId} ${type} ${meta.key}`
-  const sent = derived.map(nameOf)
-  const found = new Set(sent)
+  const found = new Set(derived.map(nameOf))
   return [
     ...[...new Set(expected.derived.filter(({ key }) => isKnown(key)).map(wantedName))]
       .filter((name) => !found.has(name))
@@ -94,7 +93,7 @@ const checkDerived = (
     ...[...new Set(derived.filter(({ event }) => isKnown(event.meta.key)).map(nameOf))]
       .filter((name) => !wanted.has(name))
       .map((name) => `no fold derived it: ${name}`),
-    ...(certain ? duplicatesIn(sent).map((name) => `sent twice: ${name}`) : []),
+    ...(certain ? duplicatesIn(derived.map(({ event }) => event.meta.eventId)).map((id) => `sent twice: ${id}`) : []),
   ].map((detail) => ({ checker: 'derived', detail }))
 }
 
