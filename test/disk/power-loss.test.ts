@@ -94,7 +94,7 @@ describeWith('a power loss', gccAvailable(), () => {
   test.for(Object.keys(DISK_BUGS))('the test fails when %s', { timeout: 120_000 }, async (name) => {
     const { finds, ...bug } = DISK_BUGS[name] ?? expect.unreachable()
     const found: string[] = []
-    // A wrong order of sync and acknowledgement shows only if the machine is slow at that moment, so several runs can be necessary.
+    // Some mistakes show only if the process is interrupted at that moment, so several runs can be necessary.
     for (let seed = 1; seed <= MAX_RUNS && !found.some((line) => finds.test(line)); seed += 1) {
       const observed = observe(seed, bug)
       onTestFinished(() => remove(observed))
