@@ -59,7 +59,10 @@ export const activitiesWorkload = (random: Random, length: number): Workload => 
     domain: activities,
     codec,
     // While a key is parked, its PersonForgotten waits. So if this run forgets people, no key gets an unreadable record.
-    clients: assignToClients(random, { events, keys, ...(subjectsToForget.length > 0 ? { poisoned: [] } : {}) }),
+    clients:
+      subjectsToForget.length > 0
+        ? assignToClients(random, { events: events.filter(isOfFirstLink), keys, poisoned: [] })
+        : assignToClients(random, { events, keys }),
     hasOutgoingEvents: true,
     answers: stravaAnswers,
     users: [],
@@ -70,6 +73,9 @@ export const activitiesWorkload = (random: Random, length: number): Workload => 
     ...(isSealed ? { isSealed } : {}),
   }
 }
+
+/** The second link of a person begins only after the data of the first link is erased. */
+const isOfFirstLink = ({ data }: Event): boolean => (data as { readonly epoch?: number }).epoch !== 2
 
 /** One or two people. Instead of a person, sometimes the parts that the end of the first link erases. */
 const drawSubjects = (random: Random, users: readonly string[]): readonly string[] =>
