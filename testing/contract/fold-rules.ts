@@ -15,6 +15,7 @@ import { foldsOf, type Table } from '../folds.ts'
 import { edgeOf } from '../edge/edge.ts'
 import { propertyRuns } from '../property-runs.ts'
 import { foldedTypes, type Rule } from './case.ts'
+import { foldDrawn } from './drawn.ts'
 import { anyEvents, foldedSchemas, histories, ownTypes } from './events.ts'
 import { isBookkeeping } from '../../processors/engine/generations/bookkeeping.ts'
 import { rowRulesOf } from '../../processors/engine/outgoing/row-rules.ts'
@@ -46,18 +47,18 @@ const everyEventIsFolded: Rule = (subject) => {
 }
 
 /**
- * Rule: no event makes a fold throw or break a law. `foldInto` checks this. The laws: only one projection writes an item, an event writes only
+ * Rule: no event makes a fold throw or break a law. `foldDrawn` checks this. The laws: only one projection writes an item, an event writes only
  * items of its log key, a result contains each item once, and a refusal changes nothing. An event that changes items that leave no tombstone
  * also changes another item.
  */
 const isTotal: Rule = (subject) => {
   const { domain } = subject.record
-  const { foldInto } = foldsOf(domain)
+  const fold = foldDrawn(domain)
   fc.assert(
     fc.property(histories(subject), anyEvents(subject), (history, any) => {
       const table: Table = new Map()
       for (const [position, event] of [...history, ...any].entries()) {
-        for (const { items = [] } of foldInto(table, event, position)) {
+        for (const { items = [] } of fold(table, event, position)) {
           for (const item of items) requireStorable(domain.table, item)
           const leavesNone = items.filter((item) => domain.withoutTombstone?.(item) === true)
           if (leavesNone.length > 0)
@@ -179,13 +180,13 @@ const batchesDoNotMatter: Rule = async (subject) => {
 const refusalsAreListed: Rule = (subject) => {
   const edge = edgeOf(subject.record)
   if (edge === undefined) return
-  const { foldInto } = foldsOf(subject.record.domain)
+  const fold = foldDrawn(subject.record.domain)
   const lists = [...edge.refusals, engineRefusals]
   fc.assert(
     fc.property(histories(subject), anyEvents(subject), (history, any) => {
       const table: Table = new Map()
       for (const [position, event] of [...history, ...any].entries())
-        for (const { refusal } of foldInto(table, event, position))
+        for (const { refusal } of fold(table, event, position))
           if (refusal !== undefined)
             expect(kindOf(refusal.code, lists), `the kind of ${refusal.code} in the refusals of the edge`).toBeDefined()
     }),

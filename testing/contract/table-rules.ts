@@ -4,9 +4,10 @@ import type { Item } from '../../projections/item.ts'
 import type { Change } from '../../projections/projection.ts'
 import type { TableSpec } from '../../projections/table.ts'
 import type { Event } from '../../schemas/event.ts'
-import { foldsOf, type Table } from '../folds.ts'
+import type { Table } from '../folds.ts'
 import { propertyRuns } from '../property-runs.ts'
 import type { ContractCase, Rule } from './case.ts'
+import { foldDrawn } from './drawn.ts'
 import { anyEvents, histories } from './events.ts'
 import { isBookkeeping } from '../../processors/engine/generations/bookkeeping.ts'
 
@@ -52,12 +53,12 @@ const ofItems =
     eventsOf: (subject: ContractCase) => fc.Arbitrary<readonly Event[]>,
   ): Rule =>
   (subject) => {
-    const { foldInto } = foldsOf(subject.record.domain)
+    const fold = foldDrawn(subject.record.domain)
     fc.assert(
       fc.property(eventsOf(subject), (events) => {
         const table: Table = new Map()
         for (const [position, event] of events.entries())
-          for (const { items = [] } of foldInto(table, event, position))
+          for (const { items = [] } of fold(table, event, position))
             for (const item of items) check(item, { event, subject })
       }),
       propertyRuns(50),
