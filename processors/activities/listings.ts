@@ -17,35 +17,38 @@ import { DAY_MS, dueAfter, secondOf } from './instants.ts'
 import { queueOf, storeSync } from './syncs.ts'
 import { absentSince } from './workouts.ts'
 
-/** Arms the ask for the next page of the list of all activities. Withdraws it if there is none. */
-export const armBackfill = (work: Work, event: Event, { epoch, backfill }: ConnectionItem): void =>
+/** Arms the ask for the next page of a list. Withdraws it if there is none. */
+const armList = (
+  work: Work,
+  event: Event,
+  { kind, priority, epoch, list }: Pick<ConnectionItem, 'epoch'> & ArmedList,
+): void =>
   work.ask(
-    backfill.done
-      ? { name: 'backfill', at: null }
+    list.done
+      ? { name: kind, at: null }
       : {
-          name: 'backfill',
+          name: kind,
           at: dueAfter(event),
-          kind: 'backfill',
-          body: { epoch, run: backfill.run, page: backfill.page + 1 },
+          kind,
+          body: { epoch, run: list.run, page: list.page + 1 },
           queue: queueOf(event.meta.key),
-          priority: 7,
+          priority,
         },
   )
 
-/** Arms the ask for the next page of the list of the last weeks. Withdraws it if there is none. */
+interface ArmedList {
+  readonly kind: 'backfill' | 'resync'
+  readonly priority: number
+  readonly list: { readonly run: number; readonly page: number; readonly done: boolean }
+}
+
+/** Arms the ask for the next page of the list of all activities. */
+export const armBackfill = (work: Work, event: Event, { epoch, backfill }: ConnectionItem): void =>
+  armList(work, event, { kind: 'backfill', priority: 7, epoch, list: backfill })
+
+/** Arms the ask for the next page of the list of the last weeks. */
 export const armResync = (work: Work, event: Event, { epoch, resync }: ConnectionItem): void =>
-  work.ask(
-    resync.done
-      ? { name: 'resync', at: null }
-      : {
-          name: 'resync',
-          at: dueAfter(event),
-          kind: 'resync',
-          body: { epoch, run: resync.run, page: resync.page + 1 },
-          queue: queueOf(event.meta.key),
-          priority: 6,
-        },
-  )
+  armList(work, event, { kind: 'resync', priority: 6, epoch, list: resync })
 
 /** Arms the daily comparison with Strava's list. */
 export const armResyncTimer = (work: Work, event: Event, { resync }: ConnectionItem): void =>

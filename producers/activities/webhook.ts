@@ -75,7 +75,7 @@ const notFound = (): Problem => new Problem(404, 'webhook-not-found', 'There is 
 const isSame = (given: unknown, expected: string): boolean =>
   typeof given === 'string' && timingSafeEqual(hash('sha256', given, 'buffer'), hash('sha256', expected, 'buffer'))
 
-/** Of the events of an athlete, only the revocation is documented. */
+/** Strava documents only one event of an athlete: the revocation. */
 const isRelevant = ({ objectType, updates }: StravaNotice): boolean =>
   objectType === 'activity' || updates['authorized'] === 'false'
 

@@ -14,7 +14,7 @@ export type AuditItem = Key & {
   readonly method?: string
   readonly path?: string
   readonly ipHash?: string
-  /** What the entry is about, such as the id of a milestone or the pseudonym of an activity. */
+  /** The subject of the entry, such as the id of a milestone or the pseudonym of an activity. */
   readonly subject?: string
   readonly ttl: number
   readonly GSI1PK: string

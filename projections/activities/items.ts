@@ -78,7 +78,7 @@ export type ConnectionItem = Key & {
   readonly GSI1SK?: string
 }
 
-/** What is known about an activity. Times are event times of webhooks, in epoch seconds. */
+/** The state of the synchronisation of an activity. Times are event times of webhooks, in epoch seconds. */
 export type SyncItem = Key & {
   /** The pseudonym of the activity. */
   readonly ref: string

@@ -1,4 +1,4 @@
-/** What happens to the next calls of some paths. */
+/** The faults that tests set for the next calls of some paths. */
 export interface Fault {
   /** `status`: answers this status. `hang`: never answers. `reset`: cuts the connection at once. `delay`: answers later. `lost`: does the work, then cuts the connection. */
   readonly kind: (typeof FAULT_KINDS)[number]

@@ -9,7 +9,7 @@ const REUSE_SECONDS = 3_600
 /** Codes are short lived. Strava documents no number. */
 const CODE_SECONDS = 600
 
-/** What one athlete has granted to the application, with its tokens. */
+/** The grant of one athlete to the application, with its tokens. */
 export interface Grant {
   readonly athlete: string
   scopes: ReadonlySet<string>
