@@ -2,25 +2,18 @@ import type { AskAnswer, AskCall, AskHandler } from '../../../projections/ask.ts
 import { getAll } from '../../../projections/entity.ts'
 import { workouts } from '../../../projections/activities/keys.ts'
 import { answer, fetched, type AskParts } from './link.ts'
-import { listPage, type ListedPage } from './lists.ts'
+import { listHandler, type ListedPage } from './lists.ts'
 
 /** A backfill leaves the rest of each window to webhooks. */
 const SHARE = { '15m': 0.5, day: 0.6, 'read-15m': 0.5, 'read-day': 0.6 }
 
 /** Fetches all activities of an athlete, from the latest to the oldest, one page per call. */
-export const backfillHandler = (parts: AskParts): AskHandler => ({
-  heldUntil: () => parts.budget.heldUntil(SHARE),
-  call: (ask) =>
-    listPage(
-      {
-        ...parts,
-        share: SHARE,
-        listing: ({ connection }) => connection.backfill,
-        answerOf: (page, { reader }) => answerOf(parts, page, reader),
-      },
-      ask,
-    ),
-})
+export const backfillHandler = (parts: AskParts): AskHandler =>
+  listHandler(parts, {
+    share: SHARE,
+    listing: ({ connection }) => connection.backfill,
+    answerOf: (page, { reader }) => answerOf(parts, page, reader),
+  })
 
 const answerOf = async (
   { refs }: AskParts,

@@ -1,4 +1,4 @@
-import type { AskAnswer, AskCall, AskResult } from '../../../projections/ask.ts'
+import type { AskAnswer, AskCall, AskHandler, AskResult } from '../../../projections/ask.ts'
 import type { Listing } from '../../../projections/activities/items.ts'
 import type { ActivityFetchedPersonal } from '../../../schemas/generated/activities.ts'
 import { Fault } from '../../../schemas/fault.ts'
@@ -30,11 +30,14 @@ interface ListParts extends Pick<AskParts, 'calls' | 'client'> {
 
 const DAY_S = 86_400
 
+/** Creates the handler of the asks that fetch a list, one page per call. */
+export const listHandler = (parts: AskParts, list: Omit<ListParts, 'calls' | 'client'>): AskHandler => ({
+  heldUntil: () => parts.budget.heldUntil(list.share),
+  call: (ask) => listPage({ ...parts, ...list }, ask),
+})
+
 /** Fetches the next page of a list. Answers no event if the link has ended. */
-export const listPage = async (
-  { calls, client, share, listing, answerOf }: ListParts,
-  ask: AskCall,
-): Promise<AskResult> => {
+const listPage = async ({ calls, client, share, listing, answerOf }: ListParts, ask: AskCall): Promise<AskResult> => {
   const body = ask.body as ListBody
   const link = await openLink(ask, body)
   if (link === undefined) return { events: [] }

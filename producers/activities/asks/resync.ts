@@ -5,7 +5,7 @@ import { getAll } from '../../../projections/entity.ts'
 import type { Reader } from '../../../projections/table.ts'
 import type { ActivityFetchedPersonal } from '../../../schemas/generated/activities.ts'
 import { answer, fetched, type AskParts } from './link.ts'
-import { listPage, type ListedPage } from './lists.ts'
+import { listHandler, type ListedPage } from './lists.ts'
 
 const SHARE = { '15m': 0.5, day: 0.8, 'read-15m': 0.5, 'read-day': 0.8 }
 const DAYS_S = 35 * 86_400
@@ -13,19 +13,12 @@ const DAYS_S = 35 * 86_400
 const MOST_MISSING = 80
 
 /** Compares the activities of the last 35 days with Strava's list, one page per call. */
-export const resyncHandler = (parts: AskParts): AskHandler => ({
-  heldUntil: () => parts.budget.heldUntil(SHARE),
-  call: (ask) =>
-    listPage(
-      {
-        ...parts,
-        share: SHARE,
-        listing: ({ connection }) => connection.resync,
-        answerOf: (page, { reader }) => answerOf(parts, page, reader),
-      },
-      ask,
-    ),
-})
+export const resyncHandler = (parts: AskParts): AskHandler =>
+  listHandler(parts, {
+    share: SHARE,
+    listing: ({ connection }) => connection.resync,
+    answerOf: (page, { reader }) => answerOf(parts, page, reader),
+  })
 
 const answerOf = async (
   { refs }: AskParts,
